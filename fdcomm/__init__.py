@@ -1,0 +1,7 @@
+"""fdcomm: verified inter-process communication for LLM inference engines."""
+
+from __future__ import annotations
+
+__all__ = ("__version__",)
+
+__version__ = "0.1.0"

@@ -1,0 +1,150 @@
+"""Every error that fdcomm raises on purpose.
+
+Each class is an :class:`FdcommError` and, where Python has a builtin for the same situation, that builtin too, so
+``except TimeoutError`` keeps working. Errors carry fields instead of prose only, survive pickling (they cross from
+the host process to the caller), and their text says what to do next.
+"""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import pickle
+from typing import Any
+
+__all__ = (
+    "AddressInUseError",
+    "AuthError",
+    "ClosedError",
+    "CommTimeoutError",
+    "ConfigError",
+    "DuplicateRankError",
+    "FdcommError",
+    "FencedError",
+    "ForkedHandleError",
+    "HostLostError",
+    "HostNotFoundError",
+    "HostStartError",
+    "PayloadError",
+    "PayloadTooLargeError",
+    "PeerLostError",
+    "ProtocolViolationError",
+    "RankError",
+    "UnsafeConfigError",
+)
+
+
+class FdcommError(Exception):
+    """Base of all fdcomm errors.
+
+    Attributes:
+        operation: The public call that failed, for example ``"put_tasks"``.
+        missing: Ranks that the call waited for, in order; empty when the call did not wait for ranks.
+        epoch: The host's clear epoch when the error was made, or None when it is not known.
+        waited_s: Seconds that the call had waited.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operation: str = "",
+        missing: tuple[int, ...] = (),
+        epoch: int | None = None,
+        waited_s: float = 0.0,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.operation = operation
+        self.missing = tuple(missing)
+        self.epoch = epoch
+        self.waited_s = waited_s
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {
+            "operation": self.operation,
+            "missing": self.missing,
+            "epoch": self.epoch,
+            "waited_s": self.waited_s,
+        }
+        return (_rebuild, (type(self), self.message, fields))
+
+
+def _rebuild(cls: type[FdcommError], message: str, fields: dict[str, Any]) -> FdcommError:
+    return cls(message, **fields)
+
+
+class ConfigError(FdcommError, ValueError):
+    """An argument that can never work: a bad timeout, a ``num_client`` that the host does not have, ..."""
+
+
+class RankError(ConfigError):
+    """``client_id`` is outside ``0 <= client_id < num_client``, or the call needs a rank and the handle has none."""
+
+
+class UnsafeConfigError(ConfigError):
+    """Refused to start: the configuration would let strangers run code (see docs/limits.md)."""
+
+
+class CommTimeoutError(FdcommError, TimeoutError):
+    """The call's ``timeout`` ended. ``missing`` names the ranks that it waited for. Nothing was changed."""
+
+
+class PeerLostError(FdcommError, ConnectionError):
+    """A rank that the call needs is gone. ``missing`` names it. A restarted rank re-joins by itself."""
+
+
+class HostLostError(FdcommError, ConnectionError):
+    """The host process is gone or does not answer. Handles to it cannot be used again; the outcome of the call
+    that was under way is not known."""
+
+
+class HostNotFoundError(FdcommError, ConnectionRefusedError):
+    """Nobody serves the address."""
+
+
+class HostStartError(FdcommError, RuntimeError):
+    """The host process ended before it was ready. The message has what it printed."""
+
+
+class AuthError(FdcommError, multiprocessing.AuthenticationError, PermissionError):
+    """The host does not accept the key."""
+
+
+class AddressInUseError(FdcommError, OSError):
+    """Another live host, or another program, has the port."""
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.errno = errno.EADDRINUSE
+
+
+class DuplicateRankError(FdcommError, RuntimeError):
+    """Another live reader holds the rank. It keeps it; this handle reads nothing."""
+
+
+class FencedError(FdcommError, ConnectionError):
+    """The host had given this handle up (its liveness connection was lost). Open a new handle."""
+
+
+class ClosedError(FdcommError, ValueError):
+    """The handle was closed."""
+
+
+class ForkedHandleError(FdcommError, RuntimeError):
+    """The handle was made in another process and came here by fork. Open a new one in this process."""
+
+
+class PayloadError(FdcommError, pickle.PicklingError, TypeError):
+    """The batch cannot be pickled. Nothing was put."""
+
+
+class PayloadTooLargeError(FdcommError, ValueError):
+    """The pickled batch is larger than ``max_batch_bytes``. Nothing was put."""
+
+
+class ProtocolViolationError(FdcommError, RuntimeError):
+    """A call that contradicts the protocol's state, or an invariant that does not hold (then it is our bug)."""
