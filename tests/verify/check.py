@@ -1,0 +1,59 @@
+"""What one verification check is and what it reports. Every level module offers ``checks(protocol, size)``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+__all__ = ("LEVELS", "Check", "Row", "run")
+
+LEVELS = {
+    "V1": "spec: invariants, liveness, refinement (TLC)",
+    "V2": "model = spec: equal labelled transition graphs",
+    "V3": "code = model: every edge driven through the implementation",
+    "V4": "long runs: Hypothesis state machines",
+    "V5": "schedules: the code's own threads, explored",
+    "V6": "traces: recorded runs judged by TLC",
+    "V7": "races: fails on the shipped variant, passes on ours",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the final table.
+
+    ``states`` and ``edges`` are what was covered (None where the word does not apply); ``bounds`` says under which
+    bounds the claim holds; ``detail`` is one line for a person, and on failure the reason with the next step.
+    """
+
+    protocol: str
+    level: str
+    what: str
+    ok: bool
+    states: int | None = None
+    edges: int | None = None
+    bounds: str = ""
+    detail: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """A named check that runs by itself, in any process (``run`` must be picklable by reference)."""
+
+    protocol: str
+    level: str
+    what: str
+    run: Callable[..., Row]
+    args: tuple[object, ...] = ()
+
+
+def run(check: Check) -> Row:
+    """Run one check. An exception is a failed row, not a crash of the whole verification."""
+    start = time.perf_counter()
+    try:
+        row = check.run(*check.args)
+    except Exception as error:  # noqa: BLE001 - the row reports it
+        row = Row(check.protocol, check.level, check.what, ok=False, detail=f"{type(error).__name__}: {error}")
+    return replace(row, seconds=time.perf_counter() - start)
