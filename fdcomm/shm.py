@@ -10,6 +10,7 @@ data. The magic is stored last, so a page that can be attached is complete.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import mmap
 import os
@@ -19,7 +20,7 @@ from typing import Final
 from fdcomm.errors import FdcommError, HostNotFoundError
 from fdcomm.runtime import Words
 
-__all__ = ("WordPage",)
+__all__ = ("WordPage", "page_path")
 
 _MAGIC: Final = int.from_bytes(b"fdcommW1", "little")
 _LAYOUT: Final = 1
@@ -27,8 +28,10 @@ _HEADER_WORDS: Final = 8
 _WORD_BYTES: Final = 8
 
 
-def _directory() -> str:
-    return "/dev/shm" if sys.platform.startswith("linux") else "/tmp"
+def page_path(name: str) -> str:
+    """Return the path of the page of that name."""
+    directory = "/dev/shm" if sys.platform.startswith("linux") else "/tmp"
+    return os.path.join(directory, name)
 
 
 class WordPage:
@@ -57,7 +60,7 @@ class WordPage:
         Raises:
             FdcommError: The memory file system is full, or does not allow the object.
         """
-        path = os.path.join(_directory(), name)
+        path = page_path(name)
         size = (_HEADER_WORDS + count) * _WORD_BYTES
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -113,7 +116,5 @@ class WordPage:
         if not self._mapping.closed:
             self._mapping.close()
             if self._owner:
-                try:
+                with contextlib.suppress(FileNotFoundError):
                     os.unlink(self.path)
-                except FileNotFoundError:
-                    return

@@ -1,0 +1,150 @@
+"""The host process: serves until its owner ends, then removes everything that it made."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fdcomm.errors import AddressInUseError, ConfigError, FdcommError
+from fdcomm.host.server import Front, HostServer
+from fdcomm.host.service import HostConfig, HostService, words_per_channel
+from fdcomm.rendezvous import Record, RecordLock, runtime_dir, socket_path
+from fdcomm.runtime import SYSTEM
+from fdcomm.shm import WordPage
+from fdcomm.trace import Recorder
+
+__all__ = ("Orders", "main")
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What the owner tells its host, as one JSON line on standard input: the key is in no argument list."""
+
+    config: dict[str, int]
+    port: int
+    tcp_host: str
+    key: str
+    trace: str
+    owner_pid: int
+
+
+def main() -> None:
+    """Entry point. Standard input stays open for as long as the owner lives; its end is ours."""
+    os.umask(0o077)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the owner, which ends us when it is done
+    ended = False
+
+    def on_term(*_: object) -> None:
+        nonlocal ended
+        ended = True
+
+    signal.signal(signal.SIGTERM, on_term)
+    orders = Orders(**json.loads(sys.stdin.buffer.raw.readline()))  # type: ignore[union-attr]
+    with ExitStack() as undo:
+        try:
+            record = _start(orders, undo)
+        except FdcommError as error:
+            _say({"error": type(error).__name__, "message": str(error)})
+            return
+        _say({"record": asdict(record)})
+        _wait_for_the_end(orders.owner_pid, lambda: ended)
+    os._exit(0)  # threads that serve connections may be blocked; nothing of them needs an orderly end
+
+
+def _start(orders: Orders, undo: ExitStack) -> Record:
+    config = HostConfig(**orders.config)
+    config.check()
+    instance = secrets.randbits(62)
+    path = socket_path(runtime_dir(), f"{instance:016x}.sock")
+    key = bytes.fromhex(orders.key) or secrets.token_bytes(32)
+    port, lock, reserved = _claim_port(orders.port, orders.tcp_host)
+    undo.callback(lock.release)
+    undo.callback(reserved.close)
+    recorder = None
+    if orders.trace:
+        try:
+            recorder = Recorder(orders.trace)
+        except OSError as error:
+            raise ConfigError(f"trace={orders.trace!r}: {error.strerror}") from error
+    count = config.dp_size * words_per_channel(config.tp_size)
+    page = WordPage.create(f"fdcomm-{os.getuid()}-{instance:016x}", count, instance)
+    undo.callback(os.unlink, page.path)  # it stays mapped: threads may still store into it
+    front = Front()
+    service = HostService(
+        config,
+        SYSTEM,
+        page.words,
+        recorder=recorder,
+        is_connected=front.is_connected,
+        instance=instance,
+        words_path=page.path,
+    )
+    front.service = service
+    server = HostServer(path, key, front)
+    undo.callback(os.unlink, path)
+    undo.callback(service.shut_down)
+    server.start()
+    if orders.tcp_host:
+        reserved.close()
+        HostServer((orders.tcp_host, port), key, front).start()
+    record = Record(
+        port=port,
+        instance=instance,
+        socket=path,
+        words=page.path,
+        tcp_host=orders.tcp_host,
+        tcp_port=port if orders.tcp_host else 0,
+        key="" if orders.key else key.hex(),
+        pid=os.getpid(),
+        owner_pid=orders.owner_pid,
+    )
+    lock.publish(record)
+    return record
+
+
+def _claim_port(port: int, tcp_host: str) -> tuple[int, RecordLock, socket.socket]:
+    """Claim the port against other hosts (lock file) and against other programs (a bound socket)."""
+    while True:
+        family = socket.AF_INET6 if ":" in tcp_host else socket.AF_INET
+        reserved = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            reserved.bind((tcp_host or "127.0.0.1", port))
+            chosen = reserved.getsockname()[1]
+            return chosen, RecordLock(chosen), reserved
+        except AddressInUseError:
+            reserved.close()
+            if port:
+                raise
+        except OSError as error:
+            reserved.close()
+            try:
+                RecordLock(port).release()  # says who has it, when it is one of us
+            except AddressInUseError as ours:
+                raise ours from None
+            raise AddressInUseError(
+                f"port {port} cannot be taken: {error.strerror}; choose another (0: any)"
+            ) from error
+
+
+def _wait_for_the_end(owner_pid: int, ended: Callable[[], bool]) -> None:
+    """Return when the owner has closed our standard input, has died, or has sent SIGTERM.
+
+    The look at the parent process is for an owner whose children inherited the other end of the pipe.
+    """
+    while not ended() and os.getppid() == owner_pid:
+        if select.select([0], [], [], 0.5)[0]:
+            return
+
+
+def _say(message: dict[str, Any]) -> None:
+    os.write(1, json.dumps(message).encode() + b"\n")
+    os.close(1)

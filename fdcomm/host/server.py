@@ -1,0 +1,94 @@
+"""The ``BaseManager`` server of a host: a session lives exactly as long as the connection that opened it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from multiprocessing import managers
+from multiprocessing.connection import Connection
+from typing import Any, ClassVar, Final
+
+from fdcomm.host.service import Hello, HostService, Welcome
+from fdcomm.wire import SERVICE, no_delay
+
+__all__ = ("Front", "HostServer")
+
+EXPOSED: Final = {
+    "open_session",
+    "close_session",
+    "put_tasks",
+    "get_tasks",
+    "clear_data",
+    "set_exist_tasks",
+    "view",
+}
+
+
+class Front:
+    """The object that clients call: the service, and the book of which connection opened which session."""
+
+    service: HostService
+
+    def __init__(self) -> None:
+        self._thread = threading.local()  # each connection is served by one thread
+        self._sockets: dict[int, socket.socket] = {}
+
+    def begin(self, connection: Connection[Any, Any]) -> None:
+        self._thread.connection = connection
+        self._thread.session = 0
+
+    def open_session(self, hello: Hello) -> Welcome:
+        welcome = self.service.open_session(hello)
+        self._thread.session = welcome["session"]
+        self._sockets[welcome["session"]] = socket.socket(fileno=os.dup(self._thread.connection.fileno()))
+        return welcome
+
+    def __getattr__(self, name: str) -> Any:
+        # The manager server looks a method up after it has checked it against EXPOSED.
+        return getattr(self.service, name)
+
+    def end(self) -> None:
+        session = self._thread.session
+        if session:
+            self.service.lose_session(session)
+            self._sockets.pop(session).close()
+
+    def is_connected(self, session: int) -> bool:
+        sock = self._sockets.get(session)
+        if sock is None:
+            return False
+        try:
+            return sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+
+class HostServer(managers.Server):
+    """A manager server that offers one object, and tells it when a connection ends."""
+
+    # Nothing else of the standard server: no creation of objects, no shutdown, no access to the object itself.
+    public: ClassVar[list[str]] = ["accept_connection"]  # type: ignore[misc]
+    fallback_mapping: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+
+    def __init__(self, address: str | tuple[str, int], key: bytes, front: Front) -> None:
+        super().__init__({}, address, key, "pickle")
+        self.stop_event = threading.Event()
+        self.id_to_obj[SERVICE] = (front, EXPOSED, {})
+        listener: Any = self.listener  # type: ignore[attr-defined]
+        no_delay(listener._listener._socket)  # accepted sockets inherit it
+        self._front = front
+
+    def serve_client(self, conn: Connection[Any, Any]) -> None:
+        """Serve one connection until it ends (a method of the standard server, called per connection)."""
+        self._front.begin(conn)
+        try:
+            super().serve_client(conn)
+        finally:
+            self._front.end()
+
+    def start(self) -> None:
+        """Accept connections in a daemon thread."""
+        threading.Thread(target=self.accepter, name="fdcomm-accept", daemon=True).start()
