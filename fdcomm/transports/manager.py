@@ -1,0 +1,93 @@
+"""Transport to a host over its ``BaseManager`` server: AF_UNIX, or TCP where the user opted in."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from typing import Any
+
+from fdcomm.errors import ClosedError, FdcommError, HostLostError
+from fdcomm.forksafety import close_in_child
+from fdcomm.host.service import Hello, Welcome
+from fdcomm.runtime import Runtime
+from fdcomm.transports.base import REPLY_GRACE_S
+from fdcomm.wire import Wire
+
+__all__ = ("ManagerTransport",)
+
+
+class ManagerTransport:
+    """One connection for the session, whose end tells the host that we are gone, and one per calling thread."""
+
+    def __init__(self, address: str | tuple[str, int], key: bytes, runtime: Runtime) -> None:
+        """Connect (see :class:`fdcomm.wire.Wire` for the errors)."""
+        self._address = address
+        self._key = key
+        self._runtime = runtime
+        self._session = 0
+        self._closed = False
+        self._thread = threading.local()
+        self._wires: weakref.WeakSet[Wire] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._session_wire = Wire(address, key, runtime)
+        close_in_child(self)
+
+    def open_session(self, hello: Hello) -> Welcome:
+        """See :class:`Transport`."""
+        try:
+            welcome: Welcome = self._session_wire.call("open_session", hello, wait_s=REPLY_GRACE_S)
+        except FdcommError:
+            self.abandon()
+            raise
+        self._session = welcome["session"]
+        return welcome
+
+    def call(self, method: str, *args: Any, timeout: float | None) -> Any:
+        """See :class:`Transport`."""
+        wire: Wire | None = getattr(self._thread, "wire", None)
+        if wire is None:
+            wire = self._new_wire()
+        wait_s = None if timeout is None else timeout + REPLY_GRACE_S
+        try:
+            return wire.call(method, self._session, *args, wait_s=wait_s)
+        except HostLostError:
+            self._thread.wire = None
+            if self._closed:
+                raise ClosedError(f"{method}: the handle was closed while the call waited", operation=method) from None
+            raise
+
+    def is_alive(self) -> bool:
+        """See :class:`Transport`."""
+        return not self._closed and self._session_wire.is_open()
+
+    def close(self) -> None:
+        """See :class:`Transport`."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        with contextlib.suppress(FdcommError):  # a host that is gone needs no goodbye
+            self._session_wire.call("close_session", self._session, wait_s=REPLY_GRACE_S)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """See :class:`Transport`."""
+        self._closed = True
+        for wire in (self._session_wire, *self._wires):
+            wire.close()
+
+    def after_fork_in_child(self) -> None:
+        """Close the child's copies: the host must notice the end of the parent, not of its children."""
+        self._lock = threading.Lock()  # another thread of the parent may have held it
+        self.abandon()
+
+    def _new_wire(self) -> Wire:
+        wire = Wire(self._address, self._key, self._runtime)
+        with self._lock:
+            if self._closed:
+                wire.close()
+                raise ClosedError("the handle is closed")
+            self._wires.add(wire)
+        self._thread.wire = wire
+        return wire
