@@ -1,0 +1,183 @@
+"""Recorded runs of dispatch (NDJSON, one event a line), judged by the model.
+
+A file may hold several channels (``dp``); each is a run of its own. The numbers ``seq`` are given inside the host's
+critical section, so they must be 1, 2, 3, ... without a gap. Every producer starts ``down``; nothing is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from models.acceptance import Observation, Verdict, judge
+from models.dispatch import Dispatch
+from models.dispatch_state import DOWN, Config, State, initial_state
+from models.kernel import Action
+
+__all__ = ("FORMAT", "READS", "accept", "accept_file")
+
+FORMAT = 1
+READS = ("ExistTasks", "NumTasks", "TaskTicket")
+_SILENT = {"Fence": ("Crash", "rank"), "FenceProducer": ("CrashProducer", "producer")}
+_WITH_ID = ("CallPut", "PutTasks", "PutLost", "PutTimeout")
+_OF_RANK = ("Join", "Leave", "Fence", "GetTasks", "ClearRank")
+_OF_PRODUCER = ("Connect", "Disconnect", "FenceProducer", "ClearProducer", *_WITH_ID)
+
+Event = dict[str, Any]
+
+
+class _Malformed(Exception):
+    """The line is not an event of this format."""
+
+
+def accept_file(path: str) -> list[Verdict]:
+    """Judge every channel of a trace file."""
+    with open(path, encoding="utf-8") as lines:
+        return accept(lines)
+
+
+def accept(lines: Iterable[str]) -> list[Verdict]:
+    """Judge every channel of a trace. A line that cannot be read rejects the whole trace."""
+    channels: dict[int, list[Event]] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            event = _parse(line)
+        except _Malformed as error:
+            return [Verdict("trace", False, number, f"line {number}: {error}", line.strip()[:200])]
+        channels.setdefault(event["dp"], []).append(event)
+    if not channels:
+        return [Verdict("trace", False, 0, "the trace is empty: there is no Open event")]
+    return [_accept_channel(f"dispatch dp={dp}", channels[dp]) for dp in sorted(channels)]
+
+
+def _parse(line: str) -> Event:
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise _Malformed(f"not JSON ({error})") from None
+    if not isinstance(event, dict) or event.get("v") != FORMAT:
+        raise _Malformed(f"not an event of format {FORMAT}")
+    if event.get("protocol") != "dispatch":
+        raise _Malformed(f"protocol {event.get('protocol')!r} is not dispatch")
+    if type(event.get("dp")) is not int or not isinstance(event.get("action"), str):
+        raise _Malformed("dp must be an integer and action a string")
+    return event
+
+
+def _accept_channel(channel: str, events: list[Event]) -> Verdict:
+    opening, *rest = events
+    shape = (opening.get("ranks"), opening.get("depth"))
+    if opening["action"] != "Open" or not all(type(value) is int and value >= 1 for value in shape):
+        reason = "the first event must be Open, with ranks and depth"
+        return Verdict(channel, False, 1, reason, json.dumps(opening))
+    producers = [event.get("args", {}).get("producer") for event in rest if isinstance(event.get("args"), dict)]
+    config = Config(
+        ranks=opening["ranks"],
+        depth=opening["depth"],
+        producers=1 + max((p for p in producers if type(p) is int and p >= 0), default=0),
+        max_calls=None,
+        max_epoch=None,
+        per_producer=None,
+    )
+    everybody, all_producers = frozenset(range(config.ranks)), frozenset(range(config.producers))
+    config = replace(
+        config, leavers=everybody, mortal=everybody, mortal_producers=all_producers, quitters=all_producers
+    )
+    observations: list[Observation[State]] = []
+    wrong, seq = "", 0
+    for event in rest:
+        try:
+            seq = _next_seq(event, seq)
+            observations.append(_observe(event))
+        except _Malformed as error:
+            wrong = str(error)
+            break
+    verdict = judge(Dispatch(config), [initial_state(config, DOWN)], observations, channel)
+    if wrong and verdict.accepted:
+        number = len(observations)
+        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
+    return verdict
+
+
+def _next_seq(event: Event, last: int) -> int:
+    if "seq" not in event and event["action"] in READS:
+        return last
+    seq = event.get("seq")
+    if type(seq) is not int or seq != last + 1:
+        raise _Malformed(f"events are missing, doubled or out of order: seq is {seq}, and {last + 1} is next")
+    return seq
+
+
+def _observe(event: Event) -> Observation[State]:
+    name, args, result = event["action"], event.get("args", {}), event.get("result", {})
+    if not isinstance(args, dict) or not isinstance(result, dict):
+        raise _Malformed("args and result must be objects")
+    if name in READS:
+        return Observation(_text(event), None, _read_differs(name, args, result))
+    if name not in (*_OF_RANK, *_OF_PRODUCER):
+        raise _Malformed(f"{name!r} is not an action that a host can see")
+    wanted = ("rank",) if name in _OF_RANK else ("producer", "id") if name in _WITH_ID else ("producer",)
+    if set(args) != set(wanted) or not all(type(args[key]) is int for key in wanted):
+        raise _Malformed(f"args of {name} must be integers {wanted}, not {args}")
+    action = Action(name, tuple((key, args[key]) for key in wanted))
+    silent = None
+    if name in _SILENT:
+        crash, key = _SILENT[name]
+        silent = Action(crash, ((key, args[key]),))
+    post = event.get("post")
+    if not isinstance(post, dict) or set(post) != {"calls", "epoch", "exist", "log", "waiting"}:
+        raise _Malformed("post must have calls, epoch, exist, log and waiting")
+
+    def differs(before: State, after: State) -> str:
+        expected = _expected_result(action, before, after)
+        if result != expected:
+            return f"its result was {result}, and the model says {expected}"
+        shown = {
+            "calls": after.calls,
+            "epoch": after.epoch,
+            "exist": after.exist,
+            "log": [entry.id for entry in after.log],
+            "waiting": [call.id for call in after.waiting],
+        }
+        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
+        return f"after it {', '.join(wrong)}" if wrong else ""
+
+    return Observation(_text(event), action, differs, silent)
+
+
+def _expected_result(action: Action, before: State, after: State) -> dict[str, Any]:
+    if action.name == "GetTasks":
+        taken = after.got[action.params[0][1]][-1]
+        return {"id": taken, "all_read": all(entry.id != taken for entry in after.log)}
+    if action.name in ("ClearRank", "ClearProducer"):
+        kept = {entry.id for entry in after.log}
+        return {"dropped": [entry.id for entry in before.log if entry.id not in kept]}
+    return {}
+
+
+def _read_differs(name: str, args: Event, result: Event) -> Callable[[State, State], str]:
+    rank = args.get("rank")
+    if set(result) != {"value"} or (name == "TaskTicket" and type(rank) is not int):
+        raise _Malformed(f"{name} must have result.value (TaskTicket also args.rank)")
+
+    def differs(state: State, _: State) -> str:
+        expected: bool | int
+        if name == "ExistTasks":
+            expected = state.exist
+        elif name == "NumTasks":
+            expected = len(state.log)
+        elif rank not in range(len(state.status)):
+            return f"there is no rank {rank}"
+        else:
+            expected = next((entry.id for entry in state.log if rank not in entry.taken), 0)
+        return "" if result["value"] == expected else f"it read {result['value']}, and the model says {expected}"
+
+    return differs
+
+
+def _text(event: Event) -> str:
+    args = event.get("args")
+    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
+    return f"seq {event.get('seq', '-')} {event['action']}({shown}) -> {json.dumps(event.get('result', {}))}"
