@@ -36,8 +36,8 @@ class Condition(Protocol):
 class Runtime(Protocol):
     """Threads, time and shared words."""
 
-    def condition(self) -> Condition:
-        """Return a new condition with its own lock (not re-entrant)."""
+    def condition(self, partner: Condition | None = None) -> Condition:
+        """Return a new condition with its own lock (not re-entrant), or with the lock of ``partner``."""
 
     def monotonic(self) -> float:
         """Return seconds of a clock that never goes back."""
@@ -58,11 +58,19 @@ class Runtime(Protocol):
         """A named place where a fault injector may stop or kill the process. Does nothing in production."""
 
 
+class _SystemCondition(threading.Condition):
+    def __init__(self, mutex: threading.Lock) -> None:
+        super().__init__(mutex)
+        self.mutex = mutex
+
+
 class SystemRuntime:
     """The standard library."""
 
-    def condition(self) -> Condition:
-        return threading.Condition(threading.Lock())
+    def condition(self, partner: Condition | None = None) -> Condition:
+        if isinstance(partner, _SystemCondition):
+            return _SystemCondition(partner.mutex)
+        return _SystemCondition(threading.Lock())
 
     def monotonic(self) -> float:
         return time.monotonic()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import select
 import socket
 import struct
@@ -18,7 +19,7 @@ from typing import Any, Final
 from fdcomm.errors import AuthError, HostLostError, HostNotFoundError, ProtocolViolationError
 from fdcomm.runtime import Runtime
 
-__all__ = ("SERVICE", "STALL_S", "Wire", "no_delay")
+__all__ = ("SERVICE", "STALL_S", "Wire", "limit_stalls", "tune_tcp")
 
 SERVICE: Final = "fdcomm"
 """Identifier under which the host's server offers its service object."""
@@ -27,15 +28,26 @@ STALL_S: Final = 10.0
 """Seconds after which a host that is silent in the middle of a handshake or message counts as lost."""
 
 
-def no_delay(sock: socket.socket) -> None:
-    """Send small TCP segments at once.
+def tune_tcp(sock: socket.socket) -> None:
+    """Set what a TCP socket needs; does nothing to others.
 
-    A manager message of 16 to 64 KiB goes out in two writes, and without this the second one waits about 40 ms for
-    the acknowledgement of the first.
+    Without TCP_NODELAY a manager message of 16 to 64 KiB, which goes out in two writes, waits about 40 ms for the
+    acknowledgement of the first. Keepalive finds a machine that is gone without a word within half a minute.
     """
-    if sock.family in (socket.AF_INET, socket.AF_INET6):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def limit_stalls(sock: socket.socket, seconds: float) -> None:
+    """Make a blocking read or write fail with BlockingIOError after ``seconds`` without progress; 0 takes it back."""
+    limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
 
 class Wire:
@@ -78,8 +90,14 @@ class Wire:
         return not self._poll.poll(0)
 
     def close(self) -> None:
-        """Close. Idempotent."""
+        """Close this process's end. Idempotent. For the thread that uses the connection, or after a fork."""
         self._connection.close()
+
+    def shut_down(self) -> None:
+        """End the connection under a thread that may be waiting on it: its call raises HostLostError."""
+        if not self._connection.closed:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as sock:
+                sock.shutdown(socket.SHUT_RDWR)
 
     def _exchange(self, ident: str | None, method: str, args: tuple[Any, ...], wait_s: float | None) -> Any:
         point = self._runtime.point
@@ -124,11 +142,9 @@ def _connect(address: str | tuple[str, int], key: bytes) -> Connection[Any, Any]
         sock = socket.socket(family, socket.SOCK_STREAM)
     with contextlib.ExitStack() as undo:
         undo.callback(sock.close)
-        limit = struct.pack("ll", int(STALL_S), 0)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+        limit_stalls(sock, STALL_S)
         try:
-            no_delay(sock)
+            tune_tcp(sock)
             sock.connect(address)
         except BlockingIOError as error:
             raise HostLostError(f"the host at {_show(address)} does not accept connections (stopped?)") from error

@@ -55,7 +55,8 @@ class EngineWorkerQueue:
     | a rank's process dies | put raises PeerLostError until it is restarted; the others go on reading |
     | the host dies | every call raises HostLostError |
 
-    Use it as a context manager, or call :meth:`close` (clients) and :meth:`cleanup` (server).
+    Use it as a context manager, or call :meth:`close` (clients) and :meth:`cleanup` (server). A reader that is not
+    closed, or whose ``with`` block ends with an exception, counts as lost: the engine's next put says so.
     """
 
     def __init__(
@@ -323,12 +324,14 @@ class EngineWorkerQueue:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        # A reader that goes because of an error is lost, not gone in peace: the engine is told at its next put.
+        if os.getpid() == self._pid:
+            self._release(goodbye=error is None)
 
     def __del__(self) -> None:
         if getattr(self, "_transport", None) is not None and os.getpid() == self._pid:
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
-            self._release()
+            self._release(goodbye=False)
 
     def __repr__(self) -> str:
         part = "server" if self.is_server else f"rank {self.client_id}"
@@ -384,12 +387,15 @@ class EngineWorkerQueue:
             raise ClosedError(f"{operation}: the handle is closed", operation=operation)
         return self._runtime.load(page.words, self._welcome["words_base"] + word)
 
-    def _release(self) -> None:
+    def _release(self, *, goodbye: bool = True) -> None:
         transport, self._transport = self._transport, None
         page, self._page = self._page, None
         host, self._host = self._host, None
         if transport is not None:
-            transport.close()
+            if goodbye:
+                transport.close()
+            else:
+                transport.abandon()
         if page is not None:
             page.close()
         if host is not None:

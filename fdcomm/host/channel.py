@@ -61,7 +61,10 @@ class DispatchChannel:
         self._words = words
         self._recorder = recorder
         self._is_connected = is_connected
-        self._changed = runtime.condition()
+        # Two conditions, one lock: readers wait for a batch, put calls for room. One condition for both would wake
+        # every waiting reader each time that the last one has read.
+        self._readable = runtime.condition()
+        self._writable = runtime.condition(self._readable)
         self._core: Dispatch[bytes] = Dispatch(ranks, depth)
         self._members: dict[int, Member] = {}
         self._producers = 0
@@ -75,7 +78,7 @@ class DispatchChannel:
 
     def open(self, session: int, client_id: int, role: str | None, who: str) -> None:
         """Connect; with ``role="reader"`` also Join."""
-        with self._changed:
+        with self._readable:
             self._check_open("open")
             member = Member(session, self._producers, client_id, role, who)
             self._producers += 1
@@ -91,16 +94,16 @@ class DispatchChannel:
 
     def close_session(self, session: int, *, lost: bool) -> None:
         """Leave and Disconnect, or after the loss of its connection Fence and FenceProducer. Idempotent."""
-        with self._changed:
+        with self._readable:
             member = self._members.get(session)
             if member is not None:
                 self._remove(member, lost=lost)
 
     def shut_down(self) -> None:
         """Wake everybody: the host ends."""
-        with self._changed:
+        with self._readable:
             self._closed = True
-            self._changed.notify_all()
+            self._wake_all()
 
     # -- put, get, clear -----------------------------------------------------------------------------------------
 
@@ -108,7 +111,7 @@ class DispatchChannel:
         """CallPut, then PutTasks, PutLost or PutTimeout. Returns the batch's id."""
         core = self._core
         self._runtime.point("PutTasks.enter")
-        with self._changed:
+        with self._readable:
             member = self._member(session, "put_tasks")
             deadline = Deadline(timeout, self._runtime.monotonic)
             call = core.call_put(member.producer, payload)
@@ -118,11 +121,12 @@ class DispatchChannel:
                 if core.put_tasks(call) is not None:
                     self._publish()
                     self._record("PutTasks", who)
-                    self._changed.notify_all()
+                    self._readable.notify_all()
+                    self._writable.notify_all()
                     return call
                 if lost := core.put_lost(call):
                     self._record("PutLost", who)
-                    self._changed.notify_all()
+                    self._writable.notify_all()
                     raise PeerLostError(
                         f"put_tasks: {_ranks(lost, 'is', 'are')} gone, so nothing was put; restart them and put again",
                         operation="put_tasks",
@@ -132,9 +136,9 @@ class DispatchChannel:
                     )
                 if deadline.expired() and core.put_timeout(call):
                     self._record("PutTimeout", who)
-                    self._changed.notify_all()
+                    self._writable.notify_all()
                     self._raise_put_timeout(deadline)
-                self._changed.wait(deadline.remaining())
+                self._writable.wait(deadline.remaining())
                 self._member(session, "put_tasks")
 
     def get_tasks(self, session: int, ticket: int, timeout: float | None) -> tuple[int, bytes | None, bool]:
@@ -144,7 +148,7 @@ class DispatchChannel:
         """
         core = self._core
         self._runtime.point("GetTasks.enter")
-        with self._changed:
+        with self._readable:
             member = self._member(session, "get_tasks")
             rank = self._claim(member)
             deadline = Deadline(timeout, self._runtime.monotonic)
@@ -154,7 +158,7 @@ class DispatchChannel:
                     self._publish()
                     self._record("GetTasks", {"rank": rank}, {"id": taken.id, "all_read": taken.all_read})
                     if taken.all_read:
-                        self._changed.notify_all()
+                        self._writable.notify_all()
                     return taken.id, taken.batch, taken.all_read
                 if ticket or timeout == 0:
                     return 0, None, False
@@ -165,13 +169,13 @@ class DispatchChannel:
                         epoch=core.epoch,
                         waited_s=deadline.waited(),
                     )
-                self._changed.wait(deadline.remaining())
+                self._readable.wait(deadline.remaining())
                 self._member(session, "get_tasks")
 
     def clear_data(self, session: int) -> None:
         """ClearRank for a reading handle, ClearProducer for any other."""
         self._runtime.point("Clear.enter")
-        with self._changed:
+        with self._readable:
             member = self._member(session, "clear_data")
             if member.rank is not None:
                 dropped = self._core.clear_rank(member.rank)
@@ -182,13 +186,13 @@ class DispatchChannel:
             self._publish()
             self._record(action, who, {"dropped": list(dropped)})
             if dropped:
-                self._changed.notify_all()
+                self._writable.notify_all()
 
     # -- reads ---------------------------------------------------------------------------------------------------
 
     def set_exist_tasks(self, session: int, flag: bool) -> None:
         """Accept a flag that says what is so; refuse one that would make the word lie."""
-        with self._changed:
+        with self._readable:
             self._member(session, "set_exist_tasks")
             if bool(flag) != self._core.exist_tasks():
                 state = f"{self._core.num_tasks()} unread batches"
@@ -201,7 +205,7 @@ class DispatchChannel:
 
     def view(self, session: int) -> dict[str, Any]:
         """Return a snapshot of the channel: plain values only."""
-        with self._changed:
+        with self._readable:
             member = self._member(session, "statistics")
             core = self._core
             rank = member.client_id
@@ -245,7 +249,7 @@ class DispatchChannel:
         member.rank = rank
         self._publish()
         self._record("Join", {"rank": rank})
-        self._changed.notify_all()
+        self._writable.notify_all()
         return rank
 
     def _remove(self, member: Member, *, lost: bool) -> None:
@@ -260,7 +264,11 @@ class DispatchChannel:
         else:
             core.disconnect(member.producer)
             self._record("Disconnect", {"producer": member.producer})
-        self._changed.notify_all()
+        self._wake_all()
+
+    def _wake_all(self) -> None:
+        self._readable.notify_all()
+        self._writable.notify_all()
 
     def _member(self, session: int, operation: str) -> Member:
         self._check_open(operation)

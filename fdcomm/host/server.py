@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Final
 
 from fdcomm.host.service import Hello, HostService, Welcome
-from fdcomm.wire import SERVICE, no_delay
+from fdcomm.wire import SERVICE, STALL_S, limit_stalls, tune_tcp
 
 __all__ = ("Front", "HostServer")
 
@@ -78,11 +78,17 @@ class HostServer(managers.Server):
         self.stop_event = threading.Event()
         self.id_to_obj[SERVICE] = (front, EXPOSED, {})
         listener: Any = self.listener  # type: ignore[attr-defined]
-        no_delay(listener._listener._socket)  # accepted sockets inherit it
+        tune_tcp(listener._listener._socket)  # accepted sockets inherit it
         self._front = front
 
+    def handle_request(self, conn: Connection[Any, Any]) -> None:
+        """Authenticate and serve a new connection, in its own thread. A peer that is silent meanwhile is dropped."""
+        _limit(conn, STALL_S)
+        super().handle_request(conn)
+
     def serve_client(self, conn: Connection[Any, Any]) -> None:
-        """Serve one connection until it ends (a method of the standard server, called per connection)."""
+        """Serve one authenticated connection until it ends."""
+        _limit(conn, 0)
         self._front.begin(conn)
         try:
             super().serve_client(conn)
@@ -92,3 +98,8 @@ class HostServer(managers.Server):
     def start(self) -> None:
         """Accept connections in a daemon thread."""
         threading.Thread(target=self.accepter, name="fdcomm-accept", daemon=True).start()
+
+
+def _limit(conn: Connection[Any, Any], seconds: float) -> None:
+    with socket.socket(fileno=os.dup(conn.fileno())) as sock:
+        limit_stalls(sock, seconds)

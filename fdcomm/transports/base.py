@@ -32,4 +32,4 @@ class Transport(Protocol):
         """Say goodbye and close. Idempotent, bounded."""
 
     def abandon(self) -> None:
-        """Close without saying goodbye (in a forked child, or when the host is gone)."""
+        """End the connections without a goodbye: the host then fences the session. Idempotent, never waits."""

@@ -10,7 +10,7 @@ __all__ = ("InprocTransport",)
 
 
 class InprocTransport:
-    """Calls the service directly. ``lose()`` does what the end of a process does to its connection."""
+    """Calls the service directly."""
 
     def __init__(self, service: HostService) -> None:
         self._service = service
@@ -37,10 +37,6 @@ class InprocTransport:
         self._service.close_session(self._session)
 
     def abandon(self) -> None:
-        """See :class:`Transport`."""
-        self._closed = True
-
-    def lose(self) -> None:
-        """The connection breaks: the host fences the session."""
+        """See :class:`Transport`. The end of a process does the same to its connection."""
         self._closed = True
         self._service.lose_session(self._session)

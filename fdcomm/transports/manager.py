@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-from fdcomm.errors import ClosedError, FdcommError, HostLostError
+from fdcomm.errors import ClosedError, FdcommError, HostLostError, HostNotFoundError
 from fdcomm.forksafety import close_in_child
 from fdcomm.host.service import Hello, Welcome
 from fdcomm.runtime import Runtime
@@ -47,7 +47,7 @@ class ManagerTransport:
         """See :class:`Transport`."""
         wire: Wire | None = getattr(self._thread, "wire", None)
         if wire is None:
-            wire = self._new_wire()
+            wire = self._new_wire()  # a thread's first call
         wait_s = None if timeout is None else timeout + REPLY_GRACE_S
         try:
             return wire.call(method, self._session, *args, wait_s=wait_s)
@@ -74,16 +74,21 @@ class ManagerTransport:
     def abandon(self) -> None:
         """See :class:`Transport`."""
         self._closed = True
-        for wire in (self._session_wire, *self._wires):
-            wire.close()
+        for wire in list(self._wires):
+            wire.shut_down()  # each is closed by the thread that uses it
+        self._session_wire.close()
 
     def after_fork_in_child(self) -> None:
         """Close the child's copies: the host must notice the end of the parent, not of its children."""
-        self._lock = threading.Lock()  # another thread of the parent may have held it
-        self.abandon()
+        self._closed = True
+        for wire in (self._session_wire, *self._wires):
+            wire.close()
 
     def _new_wire(self) -> Wire:
-        wire = Wire(self._address, self._key, self._runtime)
+        try:
+            wire = Wire(self._address, self._key, self._runtime)
+        except HostNotFoundError as error:
+            raise HostLostError(f"the host is gone ({error}); start a new one and open new handles") from error
         with self._lock:
             if self._closed:
                 wire.close()
