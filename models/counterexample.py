@@ -27,6 +27,9 @@ details { margin-top: .2rem; } summary { cursor: pointer; opacity: .7; font-size
 tr.last td { border-bottom: 3px solid #c62828; }
 """
 
+# Characters that Mermaid would read as its own.
+_ENTITIES = str.maketrans({"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;"})
+
 
 def actor(action: Action) -> str:
     """Return whose step it is: ``rank 0``, ``producer 1``, or ``host`` for an action of nobody else."""
@@ -66,9 +69,8 @@ def to_mermaid(path: Path[S]) -> str:
     before = path.start
     for action, after in path.steps:
         lines.append(f"    {_id(actor(action))}->>host: {action}")
-        moved = [f"{name} = {show(new)}" for name, (_, new) in changes(before, after).items()]
-        note = "<br/>".join(moved) or "nothing changes"
-        lines.append(f"    Note over host: {note.replace(';', ',').replace('#', '＃')}")
+        moved = [f"{name} = {show(new)}".translate(_ENTITIES) for name, (_, new) in changes(before, after).items()]
+        lines.append(f"    Note over host: {'<br/>'.join(moved) or 'nothing changes'}")
         before = after
     return "\n".join(lines) + "\n"
 
