@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path as File
+from typing import Any
 
 from models.counterexample import to_html, to_mermaid, to_text
 from models.dispatch import Dispatch
@@ -63,10 +64,12 @@ def _add_constants(parser: argparse.ArgumentParser) -> None:
 
 
 def _config(args: argparse.Namespace) -> Config:
-    people = {n: frozenset(getattr(args, n)) for n in ("leavers", "mortal", "mortal_producers", "quitters")}
-    bounds = {n: getattr(args, n) for n in ("ranks", "producers", "depth", "max_calls", "max_epoch", "per_producer")}
+    bounds = ("ranks", "producers", "depth", "max_calls", "max_epoch", "per_producer")
+    people = ("leavers", "mortal", "mortal_producers", "quitters")
+    values: dict[str, Any] = {name: getattr(args, name) for name in bounds}
+    values |= {name: frozenset(getattr(args, name)) for name in people}
     try:
-        return replace(Config(**bounds), **people)
+        return Config(**values)
     except ValueError as error:
         raise SystemExit(f"error: {error}") from None
 
