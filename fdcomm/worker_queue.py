@@ -5,40 +5,22 @@ Protocol: ``spec/dispatch.toml``, ``tla/dispatch/Dispatch.tla``, docs/protocols/
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
-import warnings
-from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from fdcomm.connect import Address, TransportName, check_address, connect, start_host
+from fdcomm.connect import Address, TransportName
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import (
-    ClosedError,
-    ConfigError,
-    FdcommError,
-    ForkedHandleError,
-    HostLostError,
-    PayloadError,
-    PayloadTooLargeError,
-    RankError,
-)
-from fdcomm.host.process import HostProcess
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
+from fdcomm.errors import ConfigError, PayloadError, PayloadTooLargeError, RankError
+from fdcomm.handle import Handle, Role
 from fdcomm.runtime import SYSTEM, Runtime
-from fdcomm.shm import WordPage
 from fdcomm.stats import DispatchStatistics
 from fdcomm.transports.base import Transport
 
-__all__ = ("EngineWorkerQueue", "Role")
-
-Role: TypeAlias = Literal["reader", "producer"]
-
-_LOOK_AT_HOST_EVERY_S = 0.1
+__all__ = ("EngineWorkerQueue",)
 
 
-class EngineWorkerQueue:
+class EngineWorkerQueue(Handle):
     """A handle to the task queue between an engine and its workers.
 
     The server instance starts a host process; client instances, in any process of this machine, connect to it. All
@@ -73,7 +55,7 @@ class EngineWorkerQueue:
         depth: int = 1,
         max_batch_bytes: int = 1 << 28,
         allow_pickle: bool = False,
-        transport: TransportName = "auto",
+        transport: TransportName | Transport = "auto",
         trace: str | os.PathLike[str] = "",
         connect_timeout: float = 0.0,
         runtime: Runtime = SYSTEM,
@@ -96,7 +78,8 @@ class EngineWorkerQueue:
             depth: Batches retained at once (server).
             max_batch_bytes: Largest pickled batch (server).
             allow_pickle: Required to serve, or connect to, another machine: whoever holds the key can run code.
-            transport: ``"tcp"`` makes a host also listen on TCP on this machine, and a client use that.
+            transport: ``"tcp"`` makes a host also listen on TCP on this machine, and a client use that. A
+                :class:`~fdcomm.transports.base.Transport` object is used as it is (tests, simulations).
             trace: File for the host's events (server), see :mod:`fdcomm.trace`; "" records nothing.
             connect_timeout: Seconds that a client waits for a host that is not there yet; 0 fails at once.
             runtime: Threads, time and shared words; for tests.
@@ -110,47 +93,23 @@ class EngineWorkerQueue:
             AuthError: Wrong key (client).
             DuplicateRankError: ``role="reader"`` and the rank has a live reader.
         """
-        self.address: Address = check_address(address)
-        self.authkey = authkey
-        self.is_server = is_server
-        self.num_client = num_client
-        self.client_id = client_id
-        self.local_data_parallel_size = local_data_parallel_size
-        self.local_data_parallel_id = local_data_parallel_id
-        self._role = role
-        self._runtime = runtime
-        self._pid = os.getpid()
-        self._host: HostProcess | None = None
-        self._transport: Transport | None = None
-        self._page: WordPage | None = None
-        self._next_look = 0.0
-        self._check_arguments()
-        try:
-            if is_server:
-                config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes)
-                self._host = start_host(
-                    config,
-                    self.address,
-                    authkey,
-                    allow_pickle=allow_pickle,
-                    transport=transport,
-                    trace=os.path.abspath(trace) if trace else "",
-                )
-                self.address = (self.address[0], self._host.record.port)
-            wait_s = timeout_seconds(connect_timeout, "connect_timeout") or 0.0
-            self._transport = connect(
-                self.address,
-                authkey,
-                allow_pickle=allow_pickle,
-                transport=transport,
-                connect_timeout=wait_s,
-                runtime=runtime,
-            )
-            self._welcome = self._transport.open_session(self._hello())
-            self._page = _map_words(self._welcome)
-        except BaseException:
-            self._release()
-            raise
+        super().__init__(
+            address,
+            authkey,
+            is_server,
+            num_client,
+            client_id,
+            local_data_parallel_size,
+            local_data_parallel_id,
+            role=role,
+            depth=depth,
+            max_batch_bytes=max_batch_bytes,
+            allow_pickle=allow_pickle,
+            transport=transport,
+            trace=trace,
+            connect_timeout=connect_timeout,
+            runtime=runtime,
+        )
 
     # -- protocol actions ----------------------------------------------------------------------------------------
 
@@ -250,7 +209,7 @@ class EngineWorkerQueue:
         Raises:
             HostLostError: The host is gone (noticed within 0.1 s of polling).
         """
-        if self._page is None:
+        if not self._has_words():
             return bool(self._view("exist_tasks")["exist"])
         return self._load(0, "exist_tasks") != 0
 
@@ -265,7 +224,7 @@ class EngineWorkerQueue:
         """
         if self.client_id < 0:
             raise RankError("task_ticket: this handle has no client_id", operation="task_ticket")
-        if self._page is None:
+        if not self._has_words():
             return int(self._view("task_ticket")["ticket"])
         return self._load(1 + self.client_id, "task_ticket")
 
@@ -296,116 +255,3 @@ class EngineWorkerQueue:
             away=tuple(view["away"]),
             sessions=view["sessions"],
         )
-
-    def get_server_port(self) -> int:
-        """Return the server's port, also when it was given as 0.
-
-        Raises:
-            RuntimeError: This is a client instance, as in FastDeploy.
-        """
-        if not self.is_server:
-            raise RuntimeError("get_server_port: only a server instance has a port; a client knows its address")
-        return self.address[1]
-
-    # -- life ----------------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Close the handle; on a server instance also end the host. Idempotent, bounded to a few seconds."""
-        if os.getpid() == self._pid:
-            self._release()
-
-    def cleanup(self) -> None:
-        """The same as :meth:`close`, under FastDeploy's name."""
-        self.close()
-
-    def __enter__(self) -> EngineWorkerQueue:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # A reader that goes because of an error is lost, not gone in peace: the engine is told at its next put.
-        if os.getpid() == self._pid:
-            self._release(goodbye=error is None)
-
-    def __del__(self) -> None:
-        if getattr(self, "_transport", None) is not None and os.getpid() == self._pid:
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
-            self._release(goodbye=False)
-
-    def __repr__(self) -> str:
-        part = "server" if self.is_server else f"rank {self.client_id}"
-        state = "closed" if self._transport is None else "open"
-        return f"<EngineWorkerQueue {part} of port {self.address[1]}, {state}>"
-
-    # -- helpers -------------------------------------------------------------------------------------------------
-
-    def _check_arguments(self) -> None:
-        HostConfig(self.num_client, self.local_data_parallel_size).check()
-        least = -1 if self.is_server else 0
-        if not isinstance(self.client_id, int) or not least <= self.client_id < self.num_client:
-            raise RankError(f"client_id={self.client_id!r} is outside 0 <= client_id < {self.num_client}")
-        if self._role not in (None, "reader", "producer"):
-            raise ConfigError(f"role={self._role!r} must be 'reader', 'producer' or None")
-        if self._role == "reader" and self.client_id < 0:
-            raise RankError("role='reader' needs a client_id")
-
-    def _hello(self) -> Hello:
-        return Hello(
-            version=PROTOCOL_VERSION,
-            num_client=self.num_client,
-            client_id=self.client_id,
-            dp_size=self.local_data_parallel_size,
-            dp_rank=self.local_data_parallel_id,
-            role=self._role,
-            pid=self._pid,
-        )
-
-    def _use(self, operation: str) -> Transport:
-        if os.getpid() != self._pid:
-            raise ForkedHandleError(
-                f"{operation}: this handle was made in process {self._pid} and came to process {os.getpid()} by fork; "
-                "open a new one here",
-                operation=operation,
-            )
-        if self._transport is None:
-            raise ClosedError(f"{operation}: the handle is closed", operation=operation)
-        return self._transport
-
-    def _view(self, operation: str) -> dict[str, Any]:
-        view: dict[str, Any] = self._use(operation).call("view", timeout=0.0)
-        return view
-
-    def _load(self, word: int, operation: str) -> int:
-        transport, page = self._use(operation), self._page
-        now = self._runtime.monotonic()
-        if now >= self._next_look:  # the words of a host that was killed never change again
-            if not transport.is_alive():
-                raise HostLostError(f"{operation}: the host is gone; start a new one", operation=operation)
-            self._next_look = now + _LOOK_AT_HOST_EVERY_S
-        if page is None:
-            raise ClosedError(f"{operation}: the handle is closed", operation=operation)
-        return self._runtime.load(page.words, self._welcome["words_base"] + word)
-
-    def _release(self, *, goodbye: bool = True) -> None:
-        transport, self._transport = self._transport, None
-        page, self._page = self._page, None
-        host, self._host = self._host, None
-        if transport is not None:
-            if goodbye:
-                transport.close()
-            else:
-                transport.abandon()
-        if page is not None:
-            page.close()
-        if host is not None:
-            host.stop()
-
-
-def _map_words(welcome: Welcome) -> WordPage | None:
-    """Map the host's shared words, if they can be reached from here; what is reached is checked, not assumed."""
-    if not welcome["words_path"]:
-        return None
-    with contextlib.suppress(FdcommError):
-        return WordPage.attach(welcome["words_path"], welcome["instance"])
-    return None

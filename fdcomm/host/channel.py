@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from fdcomm.core.dispatch import Dispatch
 from fdcomm.deadline import Deadline
-from fdcomm.errors import (
-    CommTimeoutError,
-    DuplicateRankError,
-    FencedError,
-    HostLostError,
-    PeerLostError,
-    ProtocolViolationError,
-    RankError,
-)
+from fdcomm.errors import DuplicateRankError, RankError
+from fdcomm.host import refusals
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
@@ -127,17 +120,11 @@ class DispatchChannel:
                 if lost := core.put_lost(call):
                     self._record("PutLost", who)
                     self._writable.notify_all()
-                    raise PeerLostError(
-                        f"put_tasks: {_ranks(lost, 'is', 'are')} gone, so nothing was put; restart them and put again",
-                        operation="put_tasks",
-                        missing=lost,
-                        epoch=core.epoch,
-                        waited_s=deadline.waited(),
-                    )
+                    raise refusals.put_lost(lost, core.epoch, deadline.waited())
                 if deadline.expired() and core.put_timeout(call):
                     self._record("PutTimeout", who)
                     self._writable.notify_all()
-                    self._raise_put_timeout(deadline)
+                    raise refusals.put_timeout(core.missing(), core.live, core.epoch, deadline.waited())
                 self._writable.wait(deadline.remaining())
                 self._member(session, "put_tasks")
 
@@ -163,12 +150,7 @@ class DispatchChannel:
                 if ticket or timeout == 0:
                     return 0, None, False
                 if deadline.expired():
-                    raise CommTimeoutError(
-                        f"get_tasks: rank {rank} was given no batch in {deadline.waited():.3f} s",
-                        operation="get_tasks",
-                        epoch=core.epoch,
-                        waited_s=deadline.waited(),
-                    )
+                    raise refusals.get_timeout(rank, core.epoch, deadline.waited())
                 self._readable.wait(deadline.remaining())
                 self._member(session, "get_tasks")
 
@@ -195,13 +177,7 @@ class DispatchChannel:
         with self._readable:
             self._member(session, "set_exist_tasks")
             if bool(flag) != self._core.exist_tasks():
-                state = f"{self._core.num_tasks()} unread batches"
-                raise ProtocolViolationError(
-                    f"set_exist_tasks({bool(flag)}): there are {state}, and the flag follows them by itself; "
-                    "use put_tasks() to raise it, get_tasks() or clear_data() to lower it",
-                    operation="set_exist_tasks",
-                    epoch=self._core.epoch,
-                )
+                raise refusals.wrong_flag(bool(flag), self._core.num_tasks(), self._core.epoch)
 
     def view(self, session: int) -> dict[str, Any]:
         """Return a snapshot of the channel: plain values only."""
@@ -232,17 +208,10 @@ class DispatchChannel:
             return member.rank
         rank = member.client_id
         if member.role == "producer" or not 0 <= rank < self._core.ranks:
-            reason = "was opened with role='producer'" if member.role == "producer" else "has no client_id"
-            raise RankError(
-                f"get_tasks: this handle {reason}; read through a handle of one rank", operation="get_tasks"
-            )
+            raise refusals.no_rank(producer=member.role == "producer")
         holder = next((m for m in self._members.values() if m.rank == rank), None)
         if holder is not None and self._is_connected(holder.session):
-            raise DuplicateRankError(
-                f"rank {rank} is read by {holder.who}; close that handle first, or give this one another client_id",
-                operation="get_tasks",
-                missing=(rank,),
-            )
+            raise refusals.duplicate(rank, holder.who)
         if holder is not None:
             self._remove(holder, lost=True)
         self._core.join(rank)
@@ -274,33 +243,12 @@ class DispatchChannel:
         self._check_open(operation)
         member = self._members.get(session)
         if member is None:
-            raise FencedError(
-                f"{operation}: the host does not know this handle any more (its connection was lost, or it was "
-                "closed while the call waited); open a new one",
-                operation=operation,
-                epoch=self._core.epoch,
-            )
+            raise refusals.fenced(operation, self._core.epoch)
         return member
 
     def _check_open(self, operation: str) -> None:
         if self._closed:
-            raise HostLostError(f"{operation}: the host is shutting down", operation=operation)
-
-    def _raise_put_timeout(self, deadline: Deadline) -> NoReturn:
-        core = self._core
-        missing = core.missing()
-        away = tuple(rank for rank in missing if rank not in core.live)
-        late = tuple(rank for rank in missing if rank in core.live)
-        parts = [f"{_ranks(late, 'has', 'have')} not read the previous batch"] if late else []
-        parts += [f"{_ranks(away, 'is', 'are')} not connected as readers"] if away else []
-        raise CommTimeoutError(
-            f"put_tasks: gave up after {deadline.waited():.3f} s, nothing was put: "
-            + ("; ".join(parts) or "older put calls are still waiting"),
-            operation="put_tasks",
-            missing=missing,
-            epoch=core.epoch,
-            waited_s=deadline.waited(),
-        )
+            raise refusals.shutting_down(operation)
 
     def _publish(self) -> None:
         core, published = self._core, self._published
@@ -337,8 +285,3 @@ class DispatchChannel:
                 },
             }
         )
-
-
-def _ranks(ranks: tuple[int, ...], one: str, many: str) -> str:
-    names = ", ".join(map(str, ranks))
-    return f"rank {names} {one}" if len(ranks) == 1 else f"ranks {names} {many}"

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
-from fdcomm.errors import ConfigError, FencedError, PayloadTooLargeError, RankError
+from fdcomm.errors import ConfigError, PayloadTooLargeError, RankError
+from fdcomm.host import refusals
 from fdcomm.host.channel import DispatchChannel
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
@@ -44,7 +45,6 @@ class Hello(TypedDict):
     version: int
     num_client: int
     client_id: int
-    dp_size: int
     dp_rank: int
     role: str | None
     pid: int
@@ -187,7 +187,5 @@ class HostService:
     def _channel(self, session: int, operation: str) -> DispatchChannel:
         channel = self._sessions.get(session)
         if channel is None:
-            raise FencedError(
-                f"{operation}: the host does not know this handle any more; open a new one", operation=operation
-            )
+            raise refusals.fenced(operation)
         return channel
