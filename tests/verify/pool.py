@@ -28,6 +28,7 @@ _TAIL = 2000
 def _serve(connection: Connection, log: str, folder: str) -> None:
     os.setsid()
     os.environ["TMPDIR"] = folder
+    os.environ["FDCOMM_RUNTIME_DIR"] = os.path.join(folder, "run")
     tempfile.tempdir = None
     fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(fd, 1)
@@ -98,7 +99,8 @@ def run_all(
     rows: dict[int, Row] = {}
     order = {id(check): index for index, check in enumerate(checks)}
     todo = deque(checks)
-    with tempfile.TemporaryDirectory(prefix="fdcomm-verify-", ignore_cleanup_errors=True) as name:
+    # Directly in /tmp, not in TMPDIR: hosts put sockets there, and the path of a socket may have 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="fdcomm-verify-", dir="/tmp", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         workers: list[_Worker] = []
         made = 0
