@@ -123,6 +123,8 @@ class Dispatch(Generic[B]):
 
     def connect(self, producer: int) -> None:
         """Connect: a producer handle opens. It has seen the current epoch."""
+        if producer in self.prod_seen:
+            raise ProtocolViolationError(f"Connect: producer {producer} is already connected")
         self.prod_seen[producer] = self.epoch
 
     def disconnect(self, producer: int) -> None:
