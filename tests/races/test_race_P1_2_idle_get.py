@@ -1,0 +1,35 @@
+"""P1.2: a get on an idle queue claims that every rank has read, and writes the exist flag. The worker believes it."""
+
+from tests.races.race import Race
+from tests.races.variants import Ours, Shipped
+
+
+def shipped(variant: Shipped) -> str:
+    steps: list[str] = []
+    batches, all_read = variant.client(0, hook=steps.append).get_tasks()
+    assert batches == []
+    return f"an idle get answers all_read={all_read} and lowers exist" if all_read and "get.lower" in steps else ""
+
+
+def ours(variant: Ours) -> str:
+    engine, rank0, rank1 = variant.engine(), variant.reader(0), variant.reader(1)
+    if rank0.get_tasks() != ([], False):
+        return "an idle get answers more than nothing"
+    engine.put_tasks("A")
+    rank0.get_tasks()
+    if rank0.get_tasks() != ([], False):  # idle for rank 0, and not for rank 1
+        return "a get of a rank with nothing to take answers more than nothing"
+    if not rank1.exist_tasks():
+        return "an idle get lowers exist while rank 1 has not taken the batch"
+    return "" if rank1.get_tasks() == (["A"], True) else "rank 1 misses the batch"
+
+
+RACE = Race(("P1.2",), shipped, ours, "all_read=True and lowers exist")
+
+
+def test_shipped_fails() -> None:
+    assert RACE.symptom in RACE.on_shipped()
+
+
+def test_ours_passes() -> None:
+    assert RACE.on_ours() == ""
