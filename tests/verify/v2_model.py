@@ -1,0 +1,58 @@
+"""V2: the Python models are the specs. Their labelled transition graphs equal TLC's.
+
+Compared as sets: initial states, states, and edges with their action names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from models.dispatch import Config
+from models.graph import Difference
+from tests.refine.dispatch_graphs import FAULTY, FIXED, compared
+from tests.verify.check import Check, Row
+
+__all__ = ("checks",)
+
+S = TypeVar("S", bound=tuple[Any, ...])
+
+_LEVEL = "V2"
+
+
+def checks(protocol: str, size: str) -> list[Check]:
+    """Return one check for each configuration. There is nothing larger: TLC's dumps grow too large."""
+    if protocol != "dispatch":
+        return []
+    found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
+    found += [Check(protocol, _LEVEL, f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
+    return found
+
+
+def _fixed(name: str) -> Row:
+    return _row(f"FIXED: {name}", FIXED[name])
+
+
+def _faulty(name: str) -> Row:
+    return _row(f"FIXED without {name}", FAULTY[name])
+
+
+def _row(what: str, config: Config) -> Row:
+    wanted, difference = compared(config)
+    bounds = (
+        f"N={config.ranks} P={config.producers} Depth={config.depth} MaxCalls={config.max_calls} "
+        f"MaxEpoch={config.max_epoch}"
+    )
+    return _result(what, bounds, len(wanted.states), len(wanted.edges), difference)
+
+
+def _result(what: str, bounds: str, states: int, edges: int, difference: Difference[S]) -> Row:
+    return Row(
+        "dispatch",
+        _LEVEL,
+        what,
+        ok=not difference,
+        states=states,
+        edges=edges,
+        bounds=bounds,
+        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
+    )
