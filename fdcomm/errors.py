@@ -10,11 +10,14 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import pickle
+import threading
 from typing import Any
 
 __all__ = (
     "AddressInUseError",
     "AuthError",
+    "BarrierBrokenError",
+    "BarrierMismatchError",
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
@@ -30,6 +33,7 @@ __all__ = (
     "PeerLostError",
     "ProtocolViolationError",
     "RankError",
+    "StaleAnswerError",
     "UnsafeConfigError",
 )
 
@@ -128,6 +132,19 @@ class DuplicateRankError(FdcommError, RuntimeError):
 
 class FencedError(FdcommError, ConnectionError):
     """The host had given this handle up (its liveness connection was lost). Open a new handle."""
+
+
+class BarrierBrokenError(FdcommError, threading.BrokenBarrierError):
+    """The barrier was aborted while the rank waited, or before."""
+
+
+class BarrierMismatchError(BarrierBrokenError):
+    """The ranks wait at different barriers, or in rounds with different labels: none of them could ever go on.
+    The message says where each rank is."""
+
+
+class StaleAnswerError(FdcommError, RuntimeError):
+    """The answer came after its round had ended with an error. It was dropped and counts for no later round."""
 
 
 class ClosedError(FdcommError, ValueError):

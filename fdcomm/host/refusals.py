@@ -4,60 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from fdcomm.core.barrier import Ending
 from fdcomm.errors import (
+    BarrierBrokenError,
+    BarrierMismatchError,
     CommTimeoutError,
     DuplicateRankError,
+    FdcommError,
     FencedError,
     HostLostError,
     PeerLostError,
     ProtocolViolationError,
     RankError,
+    StaleAnswerError,
 )
 
 __all__ = (
+    "barrier_ended",
+    "barrier_timeout",
+    "collect_timeout",
     "duplicate",
     "fenced",
+    "gate_full",
     "get_timeout",
+    "late_answer",
     "no_rank",
     "put_lost",
     "put_timeout",
+    "round_ended",
     "shutting_down",
     "wrong_flag",
 )
 
 
-def put_lost(lost: tuple[int, ...], epoch: int, waited_s: float) -> PeerLostError:
+def put_lost(operation: str, lost: tuple[int, ...], epoch: int, waited_s: float) -> PeerLostError:
     """Ranks are lost, so a put cannot reach everybody."""
     return PeerLostError(
-        f"put_tasks: {_ranks(lost, 'is', 'are')} gone, so nothing was put; restart them and put again",
-        operation="put_tasks",
+        f"{operation}: {_ranks(lost, 'is', 'are')} gone, so nothing was put; restart them and put again",
+        operation=operation,
         missing=lost,
         epoch=epoch,
         waited_s=waited_s,
     )
 
 
-def put_timeout(missing: tuple[int, ...], live: Collection[int], epoch: int, waited_s: float) -> CommTimeoutError:
+def put_timeout(
+    operation: str, missing: tuple[int, ...], live: Collection[int], epoch: int, waited_s: float
+) -> CommTimeoutError:
     """A put waited in vain for ``missing``, some of which may not even be connected."""
     late = tuple(rank for rank in missing if rank in live)
     away = tuple(rank for rank in missing if rank not in live)
-    reasons = [f"{_ranks(late, 'has', 'have')} not read the oldest batch"] if late else []
+    reasons = [f"{_ranks(late, 'has', 'have')} not read the oldest item"] if late else []
     reasons += [f"{_ranks(away, 'is', 'are')} not connected as readers"] if away else []
     return CommTimeoutError(
-        f"put_tasks: gave up after {waited_s:.3f} s, nothing was put: "
+        f"{operation}: gave up after {waited_s:.3f} s, nothing was put: "
         + ("; ".join(reasons) or "older put calls are still waiting"),
-        operation="put_tasks",
+        operation=operation,
         missing=missing,
         epoch=epoch,
         waited_s=waited_s,
     )
 
 
-def get_timeout(rank: int, epoch: int, waited_s: float) -> CommTimeoutError:
+def get_timeout(operation: str, rank: int, epoch: int, waited_s: float) -> CommTimeoutError:
     """No batch came for the rank."""
     return CommTimeoutError(
-        f"get_tasks: there was no batch for rank {rank} in {waited_s:.3f} s",
-        operation="get_tasks",
+        f"{operation}: there was nothing for rank {rank} in {waited_s:.3f} s",
+        operation=operation,
         epoch=epoch,
         waited_s=waited_s,
     )
@@ -73,17 +86,17 @@ def wrong_flag(flag: bool, num_tasks: int, epoch: int) -> ProtocolViolationError
     )
 
 
-def no_rank(*, producer: bool) -> RankError:
+def no_rank(operation: str, *, producer: bool) -> RankError:
     """The handle reads for no rank."""
     reason = "was opened with role='producer'" if producer else "has no client_id"
-    return RankError(f"get_tasks: this handle {reason}; read through a handle of one rank", operation="get_tasks")
+    return RankError(f"{operation}: this handle {reason}; call it through a handle of one rank", operation=operation)
 
 
-def duplicate(rank: int, holder: str) -> DuplicateRankError:
+def duplicate(operation: str, rank: int, holder: str) -> DuplicateRankError:
     """Another live reader has the rank."""
     return DuplicateRankError(
-        f"rank {rank} is read by {holder}; close that handle first, or give this one another client_id",
-        operation="get_tasks",
+        f"{operation}: rank {rank} is held by {holder}; close that handle first, or give this one another client_id",
+        operation=operation,
         missing=(rank,),
     )
 
@@ -101,6 +114,102 @@ def fenced(operation: str, epoch: int | None = None) -> FencedError:
 def shutting_down(operation: str) -> HostLostError:
     """The host ends."""
     return HostLostError(f"{operation}: the host is shutting down", operation=operation)
+
+
+def barrier_ended(operation: str, ending: Ending, waited_s: float) -> FdcommError:
+    """A wait that ended without a pass."""
+    if ending.outcome == "lost":
+        return PeerLostError(
+            f"{operation}: {_ranks(ending.ranks, 'is', 'are')} gone, so the round cannot complete; restart, then wait "
+            "again in the same round",
+            operation=operation,
+            missing=ending.ranks,
+            waited_s=waited_s,
+        )
+    if ending.outcome == "mismatch":
+        where = ", ".join(
+            f"rank {rank} at {name}" + (f" with label {label!r}" if label else "")
+            for rank, (name, label) in ending.positions
+        )
+        return BarrierMismatchError(
+            f"{operation}: the ranks are not in the same round: {where}; none of them can go on",
+            operation=operation,
+            missing=tuple(rank for rank, _ in ending.positions),
+            waited_s=waited_s,
+        )
+    return BarrierBrokenError(
+        f"{operation}: the barrier was aborted; reset() makes it usable again", operation=operation, waited_s=waited_s
+    )
+
+
+def barrier_timeout(
+    operation: str, missing: tuple[int, ...], live: Collection[int], generation: int, waited_s: float
+) -> CommTimeoutError:
+    """Not everybody arrived in time."""
+    away = tuple(rank for rank in missing if rank not in live)
+    hint = f" ({_ranks(away, 'has', 'have')} never waited here)" if away else ""
+    return CommTimeoutError(
+        f"{operation}: {_ranks(missing, 'has', 'have')} not arrived in round {generation} after {waited_s:.3f} s{hint}; "
+        "this rank's arrival was taken back",
+        operation=operation,
+        missing=missing,
+        waited_s=waited_s,
+    )
+
+
+def gate_full(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
+    """An answer found no room in time."""
+    reason = (
+        f"rounds are open that {_ranks(missing, 'has', 'have')} not answered"
+        if missing
+        else "the complete rounds have not been collected"
+    )
+    return CommTimeoutError(
+        f"{operation}: gave up after {waited_s:.3f} s, the answer was not put: {reason}",
+        operation=operation,
+        missing=missing,
+        waited_s=waited_s,
+    )
+
+
+def collect_timeout(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
+    """No round became complete in time; the open ones stay open."""
+    reason = f"{_ranks(missing, 'has', 'have')} not answered" if missing else "no rank has answered"
+    return CommTimeoutError(
+        f"{operation}: no round was complete after {waited_s:.3f} s: {reason}",
+        operation=operation,
+        missing=missing,
+        waited_s=waited_s,
+    )
+
+
+def late_answer(operation: str, rank: int) -> StaleAnswerError:
+    """An answer for a round that has ended."""
+    return StaleAnswerError(
+        f"{operation}: the round that this answers had ended without rank {rank}; the answer was dropped and counts "
+        "for no later round",
+        operation=operation,
+        missing=(rank,),
+    )
+
+
+def round_ended(operation: str, missing: tuple[int, ...], lost: tuple[int, ...], waited_s: float) -> FdcommError:
+    """A round that was given up because answers are missing."""
+    if lost:
+        return PeerLostError(
+            f"{operation}: {_ranks(lost, 'is', 'are')} gone and will not answer; the round was ended "
+            f"without {_ranks(missing, '', '').strip()}",
+            operation=operation,
+            missing=missing,
+            waited_s=waited_s,
+        )
+    return CommTimeoutError(
+        f"{operation}: {_ranks(missing, 'has', 'have')} not answered within {waited_s:.3f} s; the round was ended, and "
+        "answers that still come for it are refused",
+        operation=operation,
+        missing=missing,
+        waited_s=waited_s,
+    )
 
 
 def _ranks(ranks: tuple[int, ...], one: str, many: str) -> str:

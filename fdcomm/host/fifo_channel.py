@@ -1,0 +1,77 @@
+"""A plain first-in-first-out queue of one replica: transfer results, and disaggregated requests.
+
+A result counts as handled when its taker comes back for the next one: until then ``empty`` is False, because "empty"
+is asked by those who are about to drop the records that the result is for (B11).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from fdcomm.host.members import Channel, Member, Place
+
+__all__ = ("FifoChannel",)
+
+
+class _NoRanks:
+    """A queue without ranks."""
+
+    ranks = 0
+
+    def __init__(self) -> None:
+        self.live: set[int] = set()
+        self.lost: set[int] = set()
+
+    def join(self, rank: int) -> None:
+        """Join."""
+
+    def leave(self, rank: int) -> None:
+        """Leave."""
+
+    def fence(self, rank: int) -> None:
+        """Fence."""
+
+
+class FifoChannel(Channel):
+    """Unbounded, many writers, many takers; each item goes to one taker. Never waits."""
+
+    def __init__(self, place: Place) -> None:
+        self._items: deque[bytes] = deque()
+        self._in_hand: dict[int, int] = {}
+        super().__init__(place, _NoRanks(), {})
+
+    def put(self, session: int, payload: bytes, operation: str) -> None:
+        """Append an item."""
+        with self._readable:
+            self._member(session, operation)
+            self._items.append(payload)
+            self._record("Post", {"session": session})
+
+    def take(self, session: int, most: int, operation: str) -> list[bytes]:
+        """Take up to ``most`` items. What this session took before counts as handled now."""
+        with self._readable:
+            self._member(session, operation)
+            self._in_hand.pop(session, None)
+            taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
+            if taken:
+                self._in_hand[session] = len(taken)
+            self._record("Take", {"session": session}, {"count": len(taken)})
+            return taken
+
+    def view(self, session: int) -> dict[str, Any]:
+        """Return a snapshot: ``handled`` is True when nothing is queued and nothing is in a taker's hands."""
+        with self._readable:
+            self._member(session, "view")
+            return {
+                "length": len(self._items),
+                "in_hand": sum(self._in_hand.values()),
+                "handled": not self._items and not self._in_hand,
+                "items": list(self._items),
+            }
+
+    def _exit(self, member: Member, *, lost: bool) -> None:
+        self._in_hand.pop(member.session, None)
+
+    def _post(self) -> dict[str, Any]:
+        return {"length": len(self._items), "in_hand": sum(self._in_hand.values())}

@@ -1,0 +1,190 @@
+"""What all channels of a host share: one critical section, sessions as members, ranks that are claimed, the recorder."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from fdcomm.errors import DuplicateRankError, RankError
+from fdcomm.host import refusals
+from fdcomm.runtime import Runtime
+from fdcomm.trace import Recorder
+
+__all__ = ("Channel", "Member", "Place", "Ranks")
+
+
+class Ranks(Protocol):
+    """The part of a protocol core that knows who is there."""
+
+    ranks: int
+    live: set[int]
+    lost: set[int]
+
+    def join(self, rank: int) -> None:
+        """Join."""
+
+    def leave(self, rank: int) -> None:
+        """Leave."""
+
+    def fence(self, rank: int) -> None:
+        """Fence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a channel lives: its protocol, its replica, and what the host gives to each of its channels."""
+
+    protocol: str
+    dp: int
+    runtime: Runtime
+    recorder: Recorder | None = None
+    is_connected: Callable[[int], bool] = lambda session: True
+
+
+@dataclass(slots=True)
+class Member:
+    """A session as a channel sees it: producer number, and the rank that it acts for once it has claimed it."""
+
+    session: int
+    producer: int
+    client_id: int
+    role: str | None
+    who: str
+    rank: int | None = None
+
+
+class Channel(ABC):
+    """One instance of a protocol, for one data-parallel replica.
+
+    Every public method is one critical section. There are two conditions on one lock, so that what only concerns
+    readers does not wake writers: ``_readable`` (there may be something to take) and ``_writable`` (there may be room).
+    """
+
+    def __init__(self, place: Place, core: Ranks, header: dict[str, Any]) -> None:
+        self.place = place
+        self._runtime = place.runtime
+        self._readable = place.runtime.condition()
+        self._writable = place.runtime.condition(self._readable)
+        self._ranks = core
+        self._members: dict[int, Member] = {}
+        self._opened = 0
+        self._seq = 0
+        self._closed = False
+        if place.recorder is not None:
+            place.recorder.write({"action": "Open", "protocol": place.protocol, "dp": place.dp, **header})
+
+    # -- sessions ------------------------------------------------------------------------------------------------
+
+    def open(self, session: int, client_id: int, role: str | None, who: str) -> None:
+        """Make a session a member; with ``role="reader"`` it claims its rank at once."""
+        with self._readable:
+            self._check_open("open")
+            member = Member(session, self._opened, client_id, role, who)
+            self._opened += 1
+            self._members[session] = member
+            self._enter(member)
+            if role == "reader" and self.claims_at_open():
+                try:
+                    self._claim(member, "open")
+                except (DuplicateRankError, RankError):
+                    self._remove(member, lost=False)
+                    raise
+
+    def close_session(self, session: int, *, lost: bool) -> None:
+        """End a member, in peace or because its connection was lost. Idempotent."""
+        with self._readable:
+            member = self._members.get(session)
+            if member is not None:
+                self._remove(member, lost=lost)
+
+    def shut_down(self) -> None:
+        """Wake everybody: the host ends."""
+        with self._readable:
+            self._closed = True
+            self._wake_all()
+
+    # -- what a protocol adds ------------------------------------------------------------------------------------
+
+    def claims_at_open(self) -> bool:
+        """Return True when ``role="reader"`` is about this channel."""
+        return False
+
+    def _enter(self, member: Member) -> None:  # noqa: B027 - most protocols have nothing to do
+        """A member came."""
+
+    def _exit(self, member: Member, *, lost: bool) -> None:  # noqa: B027
+        """A member went; its rank has been given back already."""
+
+    def _publish(self) -> None:  # noqa: B027
+        """Store what the shared words must say after a change."""
+
+    @abstractmethod
+    def _post(self) -> dict[str, Any]:
+        """Return the state that an event records."""
+
+    # -- inside the critical section -----------------------------------------------------------------------------
+
+    def _claim(self, member: Member, operation: str) -> int:
+        """Return the member's rank, claiming it the first time (Join)."""
+        if member.rank is not None:
+            return member.rank
+        rank = member.client_id
+        if member.role == "producer" or not 0 <= rank < self._ranks.ranks:
+            raise refusals.no_rank(operation, producer=member.role == "producer")
+        holder = next((m for m in self._members.values() if m.rank == rank), None)
+        if holder is not None and self.place.is_connected(holder.session):
+            raise refusals.duplicate(operation, rank, holder.who)
+        if holder is not None:
+            self._remove(holder, lost=True)
+        self._ranks.join(rank)
+        member.rank = rank
+        self._publish()
+        self._record("Join", {"rank": rank})
+        self._writable.notify_all()
+        return rank
+
+    def _remove(self, member: Member, *, lost: bool) -> None:
+        del self._members[member.session]
+        if member.rank is not None:
+            (self._ranks.fence if lost else self._ranks.leave)(member.rank)
+            self._record("Fence" if lost else "Leave", {"rank": member.rank})
+        self._exit(member, lost=lost)
+        self._wake_all()
+
+    def _wake_all(self) -> None:
+        self._readable.notify_all()
+        self._writable.notify_all()
+
+    def _member(self, session: int, operation: str) -> Member:
+        self._check_open(operation)
+        member = self._members.get(session)
+        if member is None:
+            raise refusals.fenced(operation)
+        return member
+
+    def _check_open(self, operation: str) -> None:
+        if self._closed:
+            raise refusals.shutting_down(operation)
+
+    def _away(self) -> list[int]:
+        core = self._ranks
+        return [rank for rank in range(core.ranks) if rank not in core.live and rank not in core.lost]
+
+    def _record(self, action: str, who: dict[str, Any], result: dict[str, Any] | None = None) -> None:
+        self._runtime.point(f"{action}.done")
+        if self.place.recorder is None:
+            return
+        self._seq += 1
+        self.place.recorder.write(
+            {
+                "seq": self._seq,
+                "protocol": self.place.protocol,
+                "dp": self.place.dp,
+                "action": action,
+                "args": who,
+                "result": result or {},
+                "post": self._post(),
+            }
+        )
