@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from fdcomm.errors import AuthError, ConfigError, UnsafeConfigError
+from fdcomm.errors import AuthError, ConfigError, HostNotFoundError, UnsafeConfigError
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import HostConfig
-from fdcomm.rendezvous import WELL_KNOWN_KEYS, find, is_this_machine
+from fdcomm.rendezvous import WELL_KNOWN_KEYS, Record, find, is_this_machine
 from fdcomm.runtime import Runtime
 from fdcomm.transports.manager import ManagerTransport
 
@@ -62,7 +62,18 @@ def connect(
     if not is_this_machine(name):
         _check_exposure(name, key, allow_pickle)
         return ManagerTransport((name, port), key, runtime)
-    record = find(port, connect_timeout, runtime.sleep)
+    end = runtime.monotonic() + connect_timeout
+    while True:
+        record = find(port, max(0.0, end - runtime.monotonic()), runtime.sleep)
+        try:
+            return _connect_to(record, port, key, transport, runtime)
+        except HostNotFoundError:  # it ended between the look and the connect; a new one may be on its way
+            if runtime.monotonic() >= end:
+                raise
+            runtime.sleep(0.02)
+
+
+def _connect_to(record: Record, port: int, key: bytes, transport: TransportName, runtime: Runtime) -> ManagerTransport:
     if not (record.key or key):
         raise AuthError(
             f"the host of port {port} was started with an explicit authkey; pass the same one to this client"

@@ -28,6 +28,9 @@ Timeout: TypeAlias = "float | _Default | None"
 
 _FALLBACK_TIMEOUT_S: Final = 600.0
 
+# 23 days. The system's waits count milliseconds in 32 bits.
+_LONGEST_S: Final = 2_000_000.0
+
 
 def default_timeout_s() -> float:
     """Return the default time limit in seconds: ``FDCOMM_TIMEOUT`` from the environment, else 600."""
@@ -38,8 +41,10 @@ def default_timeout_s() -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise ConfigError(f"FDCOMM_TIMEOUT={text!r} is not a number of seconds; set it to 0 or more, or unset it")
+    if not 0 <= value <= _LONGEST_S:
+        raise ConfigError(
+            f"FDCOMM_TIMEOUT={text!r} is not a number of seconds between 0 and {_LONGEST_S:.0f}; correct or unset it"
+        )
     return value
 
 
@@ -49,9 +54,10 @@ def timeout_seconds(timeout: Timeout, operation: str) -> float | None:
         return None
     if isinstance(timeout, _Default):
         return default_timeout_s()
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not math.isfinite(timeout) or timeout < 0:
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 <= timeout <= _LONGEST_S:
         raise ConfigError(
-            f"{operation}: timeout={timeout!r} is not a number of seconds >= 0; write None to wait for ever",
+            f"{operation}: timeout={timeout!r} is not a number of seconds >= 0 (and at most {_LONGEST_S:.0f}); write "
+            "None to wait for ever",
             operation=operation,
         )
     return float(timeout)

@@ -164,11 +164,17 @@ class Handle:
         now = self._runtime.monotonic()
         if now >= self._next_look:  # the words of a host that was killed never change again
             if not transport.is_alive():
-                raise HostLostError(f"{operation}: the host is gone; start a new one", operation=operation)
+                self._use(operation)  # closed meanwhile?
+                raise HostLostError(
+                    f"{operation}: the host is gone, or this handle has lost it; open a new handle (and start a new "
+                    "host if that fails)",
+                    operation=operation,
+                )
             self._next_look = now + _LOOK_AT_HOST_EVERY_S
-        if page is None:
-            raise ClosedError(f"{operation}: the handle is closed", operation=operation)
-        return self._runtime.load(page.words, self._welcome["words_base"] + word)
+        with contextlib.suppress(ValueError):  # released: another thread is closing the handle
+            if page is not None:
+                return self._runtime.load(page.words, self._welcome["words_base"] + word)
+        raise ClosedError(f"{operation}: the handle is closed", operation=operation)
 
     # -- helpers -------------------------------------------------------------------------------------------------
 
@@ -176,6 +182,8 @@ class Handle:
         least = -1 if self.is_server else 0
         if not isinstance(self.client_id, int) or not least <= self.client_id < self.num_client:
             raise RankError(f"client_id={self.client_id!r} is outside 0 <= client_id < {self.num_client}")
+        if not isinstance(self.local_data_parallel_id, int):
+            raise ConfigError(f"local_data_parallel_id={self.local_data_parallel_id!r} must be an integer")
         if self._role not in (None, "reader", "producer"):
             raise ConfigError(f"role={self._role!r} must be 'reader', 'producer' or None")
         if self._role == "reader" and self.client_id < 0:

@@ -32,6 +32,10 @@ WELL_KNOWN_KEYS: Final = frozenset({b"", b"secret_key", b"cache_queue_service"})
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the closing zero.
 _SOCKET_PATH_MAX: Final = 107 if sys.platform.startswith("linux") else 103
 
+# A client that looks whether a host lives, and an owner that removes what a killed host left, hold the lock for a
+# moment. They are not hosts.
+_LOCK_PATIENCE_S: Final = 0.2
+
 
 @dataclass(frozen=True)
 class Record:
@@ -57,9 +61,16 @@ def runtime_dir() -> str:
     Raises:
         UnsafeConfigError: The directory belongs to somebody else, or others may enter it.
     """
-    path = os.environ.get("FDCOMM_RUNTIME_DIR") or f"/tmp/fdcomm-{os.getuid()}"
-    os.makedirs(path, mode=0o700, exist_ok=True)
-    status = os.lstat(path)
+    path = os.path.abspath(os.environ.get("FDCOMM_RUNTIME_DIR") or f"/tmp/fdcomm-{os.getuid()}")
+    try:
+        with contextlib.suppress(FileExistsError):  # what it is instead of a directory is said below
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        status = os.lstat(path)
+    except OSError as error:
+        raise UnsafeConfigError(
+            f"cannot make the directory {path}: {error.strerror}; set FDCOMM_RUNTIME_DIR to a directory of this user "
+            "(the same for every process)"
+        ) from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise UnsafeConfigError(
             f"{path} must be a directory of uid {os.getuid()} with mode 0700, because keys are handed over in it; "
@@ -93,6 +104,7 @@ class RecordLock:
             AddressInUseError: A live host has it.
         """
         self.port = port
+        end = time.monotonic() + _LOCK_PATIENCE_S
         directory = runtime_dir()
         self._record = os.path.join(directory, f"port-{port}.json")
         self._lock = os.path.join(directory, f"port-{port}.lock")
@@ -102,6 +114,9 @@ class RecordLock:
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(self._fd)
+                if time.monotonic() < end:
+                    time.sleep(0.005)
+                    continue
                 raise AddressInUseError(
                     f"port {port}: another fdcomm host of this user serves it ({_who(self._record)}); "
                     "stop that one, or take another port (0 lets the system choose)"
@@ -112,8 +127,8 @@ class RecordLock:
                     break
             os.close(self._fd)
         stale = _read(self._record)
-        if stale is not None:  # its host was killed: nobody can use these any more
-            for path in (stale.socket, stale.words):
+        if stale is not None:  # its host was killed: nobody can use these any more, nor may anybody find them
+            for path in (self._record, stale.socket, stale.words):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
 

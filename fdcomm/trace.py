@@ -7,6 +7,7 @@ channel's actions, so a trace needs no clock to be judged (``tla/dispatch/TraceD
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -44,14 +45,28 @@ class Recorder:
         self.path = os.fspath(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
         self._fd = os.open(self.path, flags, 0o600)
+        self._ended = False
 
     def write(self, event: Mapping[str, Any]) -> None:
         """Append one event."""
-        line = json.dumps({"v": FORMAT, **event}, separators=(",", ":")) + "\n"
-        os.write(self._fd, line.encode())
+        if self._ended:
+            return
+        line = (json.dumps({"v": FORMAT, **event}, separators=(",", ":")) + "\n").encode()
+        try:
+            whole = os.write(self._fd, line) == len(line)
+            reason = "no space left"
+        except OSError as error:
+            whole, reason = False, str(error.strerror)
+        if not whole:
+            # A full disk must not end the call that is being recorded: what it did is done.
+            # The file stays open: another channel may be writing.
+            self._ended = True
+            with contextlib.suppress(OSError):
+                os.write(2, f"fdcomm: the trace {self.path} ends here: {reason}\n".encode())
 
     def close(self) -> None:
         """Close the file. Idempotent."""
+        self._ended = True
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -87,7 +87,12 @@ class Wire:
 
     def is_open(self) -> bool:
         """Return False once the host has closed the connection (nothing else is ever sent unasked)."""
-        return not self._poll.poll(0)
+        poll = select.poll()  # its own: several threads may ask, and two may not use one object at a time
+        try:
+            poll.register(self._connection.fileno(), select.POLLIN)
+        except OSError:  # closed, perhaps just now by another thread
+            return False
+        return not poll.poll(0)
 
     def close(self) -> None:
         """Close this process's end. Idempotent. For the thread that uses the connection, or after a fork."""
@@ -127,6 +132,12 @@ class Wire:
             raise HostLostError(
                 f"{method}: the host is gone; start a new one and open new handles", operation=method
             ) from error
+        except Exception as error:  # what the peer sent decides which: unpickling may raise anything
+            self.close()
+            raise ProtocolViolationError(
+                f"{method}: the answer cannot be understood ({error!r}); is it an fdcomm host of this version?",
+                operation=method,
+            ) from error
         if kind == "#RETURN":
             return value
         if kind == "#ERROR" and isinstance(value, BaseException):
@@ -162,6 +173,8 @@ def _connect(address: str | tuple[str, int], key: bytes) -> Connection[Any, Any]
             ) from error
         except (EOFError, OSError) as error:
             raise HostLostError(f"the host at {_show(address)} broke off the handshake: {error}") from error
+        except (AssertionError, ValueError) as error:  # how the standard library says so depends on its version
+            raise AuthError(f"what listens at {_show(address)} does not speak fdcomm's protocol: {error}") from error
         undo.pop_all()
     return connection
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -53,6 +54,7 @@ def main() -> None:
         try:
             record = _start(orders, undo)
         except FdcommError as error:
+            undo.close()  # before the owner hears of it: then it ends us
             _say({"error": type(error).__name__, "message": str(error)})
             return
         _say({"record": asdict(record)})
@@ -116,6 +118,8 @@ def _claim_port(port: int, tcp_host: str) -> tuple[int, RecordLock, socket.socke
     while True:
         family = socket.AF_INET6 if ":" in tcp_host else socket.AF_INET
         reserved = socket.socket(family, socket.SOCK_STREAM)
+        if tcp_host:  # connections of the last host at this port may be winding down; its listener would still be seen
+            reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             reserved.bind((tcp_host or "127.0.0.1", port))
             chosen = reserved.getsockname()[1]
@@ -126,6 +130,10 @@ def _claim_port(port: int, tcp_host: str) -> tuple[int, RecordLock, socket.socke
                 raise
         except OSError as error:
             reserved.close()
+            if error.errno != errno.EADDRINUSE:
+                raise ConfigError(
+                    f"cannot take port {port} of {tcp_host or 'this machine'}: {error.strerror}"
+                ) from error
             try:
                 RecordLock(port).release()  # says who has it, when it is one of us
             except AddressInUseError as ours:
@@ -147,4 +155,6 @@ def _wait_for_the_end(owner_pid: int, ended: Callable[[], bool]) -> None:
 
 def _say(message: dict[str, Any]) -> None:
     os.write(1, json.dumps(message).encode() + b"\n")
-    os.close(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)  # not just closed: the next connection would get the number of standard output
+    os.close(null)

@@ -45,7 +45,11 @@ class HostProcess:
         """
         config.check()
         orders = Orders(asdict(config), port, tcp_host, key.hex(), trace, os.getpid())
-        code = f"import sys; sys.path.insert(0, {_PACKAGE_PARENT!r}); from fdcomm.host.main import main; main()"
+        # Not the engine's current directory: a json.py there is not the standard library's.
+        code = (
+            f"import sys; sys.path = [p for p in sys.path if p] + [{_PACKAGE_PARENT!r}]; "
+            "from fdcomm.host.main import main; main()"
+        )
         # -S: the host needs the standard library only, and start-up without site-packages is faster.
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -109,9 +113,11 @@ class HostProcess:
 
 def _read_line(fd: int) -> bytes:
     end = time.monotonic() + _START_LIMIT_S
+    poll = select.poll()  # not select(): an engine may have more than 1024 files open
+    poll.register(fd, select.POLLIN)
     line = b""
     while not line.endswith(b"\n"):
-        if not select.select([fd], [], [], max(0.0, end - time.monotonic()))[0]:
+        if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
             return b""
         chunk = os.read(fd, 65536)
         if not chunk:
@@ -127,6 +133,7 @@ def _end(process: subprocess.Popen[bytes], port: int, owner: int) -> None:
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
+    process.terminate()  # also when a child that this process forked meanwhile has the pipe
     try:
         process.wait(_STOP_LIMIT_S)
     except subprocess.TimeoutExpired:  # stopped (SIGSTOP), or starved

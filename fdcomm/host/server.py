@@ -52,12 +52,14 @@ class Front:
         session = self._thread.session
         if session:
             self.service.lose_session(session)
-            self._sockets.pop(session).close()
+            sock = self._sockets.pop(session, None)
+            if sock is not None:
+                sock.close()
 
     def is_connected(self, session: int) -> bool:
         sock = self._sockets.get(session)
-        if sock is None:
-            return False
+        if sock is None:  # its open_session is about to return; one that has ended is no member any more
+            return True
         try:
             return sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
         except BlockingIOError:

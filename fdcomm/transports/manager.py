@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-from fdcomm.errors import ClosedError, FdcommError, HostLostError, HostNotFoundError
+from fdcomm.errors import ClosedError, FdcommError, FencedError, HostLostError, HostNotFoundError
 from fdcomm.forksafety import close_in_child
 from fdcomm.host.service import Hello, Welcome
 from fdcomm.runtime import Runtime
@@ -27,6 +27,7 @@ class ManagerTransport:
         self._runtime = runtime
         self._session = 0
         self._closed = False
+        self._given_up: type[FdcommError] | None = None
         self._thread = threading.local()
         self._wires: weakref.WeakSet[Wire] = weakref.WeakSet()
         self._lock = threading.Lock()
@@ -45,16 +46,24 @@ class ManagerTransport:
 
     def call(self, method: str, *args: Any, timeout: float | None) -> Any:
         """See :class:`Transport`."""
+        if self._closed:
+            raise self._refusal(method)
         wire: Wire | None = getattr(self._thread, "wire", None)
         if wire is None:
-            wire = self._new_wire()  # a thread's first call
+            wire = self._new_wire(method)  # a thread's first call
         wait_s = None if timeout is None else timeout + REPLY_GRACE_S
         try:
             return wire.call(method, self._session, *args, wait_s=wait_s)
-        except HostLostError:
-            self._thread.wire = None
+        except (HostLostError, FencedError) as error:
             if self._closed:
-                raise ClosedError(f"{method}: the handle was closed while the call waited", operation=method) from None
+                raise self._refusal(method) from error
+            self._give_up(type(error))
+            raise
+        except FdcommError:  # the host's answer
+            raise
+        except BaseException:
+            # Interrupted, by Ctrl-C or a signal handler that raises. The answer is still to come, and a batch with it.
+            self._give_up(FencedError)
             raise
 
     def is_alive(self) -> bool:
@@ -73,8 +82,10 @@ class ManagerTransport:
 
     def abandon(self) -> None:
         """See :class:`Transport`."""
-        self._closed = True
-        for wire in list(self._wires):
+        with self._lock:
+            self._closed = True
+            wires = list(self._wires)
+        for wire in wires:
             wire.shut_down()  # each is closed by the thread that uses it
         self._session_wire.close()
 
@@ -84,7 +95,25 @@ class ManagerTransport:
         for wire in (self._session_wire, *self._wires):
             wire.close()
 
-    def _new_wire(self) -> Wire:
+    def _give_up(self, reason: type[FdcommError]) -> None:
+        """End the session after a call whose outcome is not known.
+
+        The host may have carried it out, or do so later. It must not hand a batch to a call that nobody waits for
+        while the handle goes on as if nothing had happened; so it fences the session.
+        """
+        self._given_up = reason
+        self.abandon()
+
+    def _refusal(self, method: str) -> FdcommError:
+        if self._given_up is None:
+            return ClosedError(f"{method}: the handle is closed", operation=method)
+        return self._given_up(
+            f"{method}: an earlier call on this handle ended without an answer, so its outcome is not known and the "
+            "handle was given up; open a new one",
+            operation=method,
+        )
+
+    def _new_wire(self, method: str) -> Wire:
         try:
             wire = Wire(self._address, self._key, self._runtime)
         except HostNotFoundError as error:
@@ -92,7 +121,7 @@ class ManagerTransport:
         with self._lock:
             if self._closed:
                 wire.close()
-                raise ClosedError("the handle is closed")
+                raise self._refusal(method)
             self._wires.add(wire)
         self._thread.wire = wire
         return wire

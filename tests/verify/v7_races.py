@@ -1,0 +1,35 @@
+"""V7: every registered race fails on the shipped protocol and does not occur on ours."""
+
+from __future__ import annotations
+
+from tests.races.race import Race
+from tests.races.register import read, scenarios
+from tests.verify.check import Check, Row
+
+__all__ = ("checks",)
+
+
+def checks(protocol: str, size: str) -> list[Check]:
+    """Return one check per race test of the protocol. The size changes nothing: each is one scenario."""
+    titles = {name: entry.title for entry in reversed(read()) if entry.protocol == protocol for name in entry.tests}
+    found = []
+    for name in sorted(titles):
+        what = f"{', '.join(scenarios()[name].RACE.ids)}: {titles[name]}"
+        found.append(Check(protocol, "V7", what, _run, (protocol, name, what)))
+    return found
+
+
+def _run(protocol: str, name: str, what: str) -> Row:
+    module = scenarios()[name]
+    race: Race = module.RACE
+    bounds = f"{race.ranks} rank{'s' if race.ranks > 1 else ''}, one schedule"
+    shown = []
+    for variant in (value for value in vars(module).values() if isinstance(value, Race)):
+        answer = variant.on_shipped()
+        shown.append(answer)
+        if variant.symptom not in answer:
+            detail = f"shipped does not show {variant.symptom!r} but {answer!r}: see tests/races/{name}.py"
+            return Row(protocol, "V7", what, ok=False, bounds=bounds, detail=detail)
+    answer = race.on_ours()
+    detail = f"ours fails: {answer}; see tests/races/{name}.py" if answer else f"shipped: {'; '.join(shown)}"
+    return Row(protocol, "V7", what, ok=not answer, bounds=bounds, detail=detail)
