@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fdcomm.cache_queue import EngineCacheQueue
 from fdcomm.deadline import DEFAULT
 from fdcomm.errors import (
     AddressInUseError,
     AuthError,
+    BarrierBrokenError,
+    BarrierMismatchError,
     ClosedError,
     CommTimeoutError,
     ConfigError,
@@ -16,11 +19,14 @@ from fdcomm.errors import (
     HostLostError,
     HostNotFoundError,
     HostStartError,
+    InconsistentAnswersError,
     PayloadError,
     PayloadTooLargeError,
     PeerLostError,
     ProtocolViolationError,
     RankError,
+    ReadOnlyError,
+    StaleAnswerError,
     UnsafeConfigError,
 )
 from fdcomm.stats import DispatchStatistics
@@ -30,11 +36,14 @@ __all__ = (
     "DEFAULT",
     "AddressInUseError",
     "AuthError",
+    "BarrierBrokenError",
+    "BarrierMismatchError",
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
     "DispatchStatistics",
     "DuplicateRankError",
+    "EngineCacheQueue",
     "EngineWorkerQueue",
     "FdcommError",
     "FencedError",
@@ -42,11 +51,14 @@ __all__ = (
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
+    "InconsistentAnswersError",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
     "ProtocolViolationError",
     "RankError",
+    "ReadOnlyError",
+    "StaleAnswerError",
     "UnsafeConfigError",
     "__version__",
 )

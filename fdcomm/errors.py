@@ -28,11 +28,13 @@ __all__ = (
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
+    "InconsistentAnswersError",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
     "ProtocolViolationError",
     "RankError",
+    "ReadOnlyError",
     "StaleAnswerError",
     "UnsafeConfigError",
 )
@@ -141,6 +143,14 @@ class BarrierBrokenError(FdcommError, threading.BrokenBarrierError):
 class BarrierMismatchError(BarrierBrokenError):
     """The ranks wait at different barriers, or in rounds with different labels: none of them could ever go on.
     The message says where each rank is."""
+
+
+class ReadOnlyError(FdcommError, TypeError):
+    """A view of the host's state was written to. The message names the method that does it."""
+
+
+class InconsistentAnswersError(FdcommError, ValueError):
+    """The ranks' answers of one round cannot be combined. The round is over, and the gate is open for the next."""
 
 
 class StaleAnswerError(FdcommError, RuntimeError):

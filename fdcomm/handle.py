@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import warnings
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from fdcomm.connect import Address, TransportName, check_address, connect, start_host
-from fdcomm.deadline import timeout_seconds
-from fdcomm.errors import ClosedError, ConfigError, FdcommError, ForkedHandleError, HostLostError, RankError
+from fdcomm.deadline import Timeout, timeout_seconds
+from fdcomm.errors import (
+    ClosedError,
+    ConfigError,
+    FdcommError,
+    ForkedHandleError,
+    HostLostError,
+    PayloadError,
+    PayloadTooLargeError,
+    RankError,
+)
+from fdcomm.host.layout import Kind
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
 from fdcomm.runtime import Runtime
 from fdcomm.shm import WordPage
+from fdcomm.stats import DispatchStatistics
 from fdcomm.transports.base import Transport
 
 __all__ = ("Handle", "Role")
@@ -27,6 +39,9 @@ _LOOK_AT_HOST_EVERY_S = 0.1
 
 class Handle:
     """Base of the queue classes. The public arguments are described there."""
+
+    _kind: ClassVar[Kind]
+    """Which protocols the queue's host runs."""
 
     def __init__(
         self,
@@ -61,7 +76,7 @@ class Handle:
         self._transport: Transport | None = None
         self._page: WordPage | None = None
         self._next_look = 0.0
-        config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes)
+        config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind)
         config.check()
         self._check_rank_and_role()
         wait_s = timeout_seconds(connect_timeout, "connect_timeout") or 0.0
@@ -149,16 +164,76 @@ class Handle:
             raise ClosedError(f"{operation}: the handle is closed", operation=operation)
         return self._transport
 
-    def _view(self, operation: str) -> dict[str, Any]:
-        """Return the host's snapshot of this handle's channel."""
-        view: dict[str, Any] = self._use(operation).call("view", timeout=0.0)
+    def _act(self, protocol: str, action: str, *args: Any, timeout: float | None = 0.0, name: str = "") -> Any:
+        """Do one action in the host. ``timeout`` is the action's own limit, ``name`` the public call."""
+        return self._use(name or action).call("act", protocol, action, *args, timeout=timeout)
+
+    def _put(self, protocol: str, item: Any, timeout: Timeout, name: str) -> None:
+        """Pickle an item and give it to every rank of a broadcast channel."""
+        limit = timeout_seconds(timeout, name)
+        payload = self._pickle(item, name)
+        self._act(protocol, "put_tasks", payload, limit, name, timeout=limit, name=name)
+
+    def _get(self, protocol: str, ticket: int, timeout: Timeout, name: str) -> tuple[int, Any, bool]:
+        """Take this rank's next item of a broadcast channel: ``(id, item, all_read)``; id 0 is "nothing"."""
+        limit = timeout_seconds(timeout, name)
+        self._use(name)
+        if self._role == "producer" or self.client_id < 0:
+            raise RankError(
+                f"{name}: this handle acts for no rank; use a client with client_id= and without role='producer'",
+                operation=name,
+            )
+        id_, payload, all_read = self._act(protocol, "get_tasks", ticket, limit, name, timeout=limit, name=name)
+        return id_, self._unpickle(payload, name) if id_ else None, all_read
+
+    def _pickle(self, item: Any, name: str) -> bytes:
+        self._use(name)
+        try:
+            payload = pickle.dumps(item, protocol=5)
+        except Exception as error:  # __reduce__ of the caller's objects may raise anything
+            raise PayloadError(f"{name}: the item cannot be pickled: {error}", operation=name) from error
+        most = self._welcome["max_batch_bytes"]
+        if len(payload) > most:
+            raise PayloadTooLargeError(
+                f"{name}: the item has {len(payload)} bytes when pickled and the host allows {most}; start its server "
+                "with a larger max_batch_bytes",
+                operation=name,
+            )
+        return payload
+
+    def _unpickle(self, payload: bytes, name: str) -> Any:
+        try:
+            return pickle.loads(payload)
+        except Exception as error:  # so may unpickling
+            raise PayloadError(
+                f"{name}: the item was taken but cannot be unpickled in this process: {error}", operation=name
+            ) from error
+
+    def _view(self, protocol: str, *args: Any, name: str) -> dict[str, Any]:
+        """Return the host's snapshot of a channel."""
+        view: dict[str, Any] = self._act(protocol, "view", *args, name=name)
         return view
+
+    def _statistics(self, protocol: str) -> DispatchStatistics:
+        view = self._view(protocol, name="statistics")
+        ranks = range(self._welcome["tp_size"])
+        return DispatchStatistics(
+            num_tasks=view["num_tasks"],
+            unread=tuple((id_, tuple(r for r in ranks if r not in taken)) for id_, taken in view["log"]),
+            waiting_puts=len(view["waiting"]),
+            puts=view["calls"],
+            epoch=view["epoch"],
+            live=tuple(view["live"]),
+            lost=tuple(view["lost"]),
+            away=tuple(view["away"]),
+            sessions=view["sessions"],
+        )
 
     def _has_words(self) -> bool:
         """Return True when the host's shared words are mapped here."""
         return self._page is not None
 
-    def _load(self, word: int, operation: str) -> int:
+    def _load(self, protocol: str, word: int, operation: str) -> int:
         """Return one of the channel's shared words, after looking now and then whether the host still lives."""
         transport, page = self._use(operation), self._page
         now = self._runtime.monotonic()
@@ -173,7 +248,7 @@ class Handle:
             self._next_look = now + _LOOK_AT_HOST_EVERY_S
         with contextlib.suppress(ValueError):  # released: another thread is closing the handle
             if page is not None:
-                return self._runtime.load(page.words, self._welcome["words_base"] + word)
+                return self._runtime.load(page.words, self._welcome["words_base"][protocol] + word)
         raise ClosedError(f"{operation}: the handle is closed", operation=operation)
 
     # -- helpers -------------------------------------------------------------------------------------------------
@@ -192,6 +267,7 @@ class Handle:
     def _hello(self) -> Hello:
         return Hello(
             version=PROTOCOL_VERSION,
+            kind=self._kind,
             num_client=self.num_client,
             client_id=self.client_id,
             dp_rank=self.local_data_parallel_id,

@@ -6,21 +6,23 @@ Protocol: ``spec/dispatch.toml``, ``tla/dispatch/Dispatch.tla``, docs/protocols/
 from __future__ import annotations
 
 import os
-import pickle
 from typing import Any
 
+from fdcomm.barrier import NamedBarrier
 from fdcomm.connect import Address, TransportName
-from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, PayloadError, PayloadTooLargeError, RankError
-from fdcomm.handle import Handle, Role
+from fdcomm.deadline import DEFAULT, Timeout
+from fdcomm.errors import ConfigError, RankError
+from fdcomm.handle import Role
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.stats import DispatchStatistics
 from fdcomm.transports.base import Transport
+from fdcomm.views import ListView, LockView, QueueView, SharedValue, ValueView, View
+from fdcomm.worker_cache import WorkerCacheMethods
 
 __all__ = ("EngineWorkerQueue",)
 
 
-class EngineWorkerQueue(Handle):
+class EngineWorkerQueue(WorkerCacheMethods):
     """A handle to the task queue between an engine and its workers.
 
     The server instance starts a host process; client instances, in any process of this machine, connect to it. All
@@ -40,6 +42,57 @@ class EngineWorkerQueue(Handle):
     Use it as a context manager, or call :meth:`close` (clients) and :meth:`cleanup` (server). A reader that is not
     closed, or whose ``with`` block ends with an exception, counts as lost: the engine's next put says so.
     """
+
+    _NO_LOCK = "the queue's methods, each of which is one atomic action"
+
+    finish_request_barrier = NamedBarrier()
+    worker_process_tp_barrier = NamedBarrier()
+    connect_task_barrier = NamedBarrier()
+    connect_task_response_barrier = NamedBarrier()
+    finish_add_cache_task_barrier = NamedBarrier()
+    begin_send_cache_barrier = NamedBarrier()
+    finish_send_cache_barrier = NamedBarrier()
+    cache_info_barrier = NamedBarrier()
+
+    tasks = View(ListView, lambda q: q._retained("dispatch", "tasks"), "put_tasks() or clear_data()")
+    client_read_flag = View(ListView, lambda q: q._read_flags("dispatch", 1), "get_tasks()")
+    exist_tasks_inter_signal = View(ValueView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
+    exist_tasks_intra_signal = View(ValueView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
+    connected_client_counter = View(ValueView, lambda q: q._clients(), "the constructor and close()")
+    cache_infos = View(ListView, lambda q: q._cache_infos(), "put_cache_info()")
+    client_read_info_flag = View(ListView, lambda q: q._read_flags("cache_info", 0), "get_cache_info()")
+    disaggregate_requests = View(
+        QueueView, lambda q: q._view("disaggregate", name="qsize")["length"], "put_disaggregated_tasks()"
+    )
+    connect_rdma_tasks = View(ListView, lambda q: q._retained("connect", "view"), "put_connect_rdma_task()")
+    connect_rdma_task_responses = View(
+        ListView, lambda q: q._answers("connect_response"), "put_connect_rdma_task_response()"
+    )
+    finished_send_cache_list = View(ListView, lambda q: q._answers("send_cache"), "put_finished_req()")
+    finished_add_cache_task_list = View(
+        ListView, lambda q: q._answers("add_cache"), "put_finished_add_cache_task_req()"
+    )
+    client_get_connect_task_flag = View(ListView, lambda q: q._read_flags("connect", 0), "get_connect_rdma_task()")
+    client_get_connect_task_response_flag = View(
+        ListView, lambda q: q._answer_flags("connect_response"), "put_connect_rdma_task_response()"
+    )
+    client_get_finished_add_cache_task_flag = View(
+        ListView, lambda q: q._answer_flags("add_cache"), "put_finished_add_cache_task_req()"
+    )
+    client_get_finish_send_cache_flag = View(ListView, lambda q: q._answer_flags("send_cache"), "put_finished_req()")
+    can_put_next_connect_task_response_flag = View(
+        ValueView, lambda q: q._can_put("connect_response"), "get_connect_rdma_task_response()"
+    )
+    can_put_next_add_task_finished_flag = View(
+        ValueView, lambda q: q._can_put("add_cache"), "get_finished_add_cache_task_req()"
+    )
+    can_put_next_send_cache_finished_flag = View(ValueView, lambda q: q._can_put("send_cache"), "get_finished_req()")
+    lock = View(LockView, lambda q: "not needed", _NO_LOCK)
+    lock_info = View(LockView, lambda q: "not needed", _NO_LOCK)
+    connect_task_lock = View(LockView, lambda q: "not needed", _NO_LOCK)
+    connect_task_response_lock = View(LockView, lambda q: "not needed", _NO_LOCK)
+    finish_add_cache_task_lock = View(LockView, lambda q: "not needed", _NO_LOCK)
+    finish_send_cache_lock = View(LockView, lambda q: "not needed", _NO_LOCK)
 
     def __init__(
         self,
@@ -131,19 +184,7 @@ class EngineWorkerQueue(Handle):
             PayloadTooLargeError: It is larger than ``max_batch_bytes``. Nothing was put.
             HostLostError: The host is gone.
         """
-        limit = timeout_seconds(timeout, "put_tasks")
-        transport = self._use("put_tasks")
-        try:
-            payload = pickle.dumps(tasks, protocol=5)
-        except Exception as error:  # __reduce__ of the caller's objects may raise anything
-            raise PayloadError(f"put_tasks: the batch cannot be pickled: {error}", operation="put_tasks") from error
-        if len(payload) > self._welcome["max_batch_bytes"]:
-            raise PayloadTooLargeError(
-                f"put_tasks: the batch has {len(payload)} bytes when pickled and the host allows "
-                f"{self._welcome['max_batch_bytes']}; start its server with a larger max_batch_bytes",
-                operation="put_tasks",
-            )
-        transport.call("put_tasks", payload, limit, timeout=limit)
+        self._put("dispatch", tasks, timeout, "put_tasks")
 
     def get_tasks(self, *, ticket: int = 0, timeout: Timeout = 0.0) -> tuple[list[Any], bool]:
         """Take this rank's next batch. Action GetTasks (after Join, on the handle's first read).
@@ -165,25 +206,10 @@ class EngineWorkerQueue(Handle):
             PayloadError: The batch was taken, and cannot be unpickled here; ``__cause__`` says why.
             HostLostError: The host is gone.
         """
-        limit = timeout_seconds(timeout, "get_tasks")
-        transport = self._use("get_tasks")
-        if self._role == "producer" or self.client_id < 0:
-            raise RankError(
-                "get_tasks: this handle reads for no rank; use a client with client_id= and without role='producer'",
-                operation="get_tasks",
-            )
         if isinstance(ticket, bool) or not isinstance(ticket, int) or ticket < 0:
             raise ConfigError(f"get_tasks: ticket={ticket!r} must be a value of task_ticket()", operation="get_tasks")
-        batch_id, payload, all_read = transport.call("get_tasks", ticket, limit, timeout=limit)
-        if not batch_id:
-            return [], False
-        try:
-            return [pickle.loads(payload)], all_read
-        except Exception as error:  # unpickling may raise anything
-            raise PayloadError(
-                f"get_tasks: batch {batch_id} was taken but cannot be unpickled in this process: {error}",
-                operation="get_tasks",
-            ) from error
+        id_, batch, all_read = self._get("dispatch", ticket, timeout, "get_tasks")
+        return ([batch], all_read) if id_ else ([], False)
 
     def clear_data(self) -> None:
         """Drop the batches that no rank has taken. Action ClearRank or ClearProducer.
@@ -195,7 +221,7 @@ class EngineWorkerQueue(Handle):
         Raises:
             HostLostError: The host is gone.
         """
-        self._use("clear_data").call("clear_data", timeout=0.0)
+        self._act("dispatch", "clear_data")
 
     # -- reads ---------------------------------------------------------------------------------------------------
 
@@ -210,8 +236,8 @@ class EngineWorkerQueue(Handle):
             HostLostError: The host is gone (noticed within 0.1 s of polling).
         """
         if not self._has_words():
-            return bool(self._view("exist_tasks")["exist"])
-        return self._load(0, "exist_tasks") != 0
+            return bool(self._view("dispatch", name="exist_tasks")["exist"])
+        return self._load("dispatch", 0, "exist_tasks") != 0
 
     def task_ticket(self) -> int:
         """Return the ticket of this rank's next batch, or 0. One load from shared memory, like exist_tasks().
@@ -225,12 +251,12 @@ class EngineWorkerQueue(Handle):
         if self.client_id < 0:
             raise RankError("task_ticket: this handle has no client_id", operation="task_ticket")
         if not self._has_words():
-            return int(self._view("task_ticket")["ticket"])
-        return self._load(1 + self.client_id, "task_ticket")
+            return int(self._view("dispatch", name="task_ticket")["ticket"])
+        return self._load("dispatch", 1 + self.client_id, "task_ticket")
 
     def num_tasks(self) -> int:
         """Return how many batches are retained. One round trip."""
-        return int(self._view("num_tasks")["num_tasks"])
+        return int(self._view("dispatch", name="num_tasks")["num_tasks"])
 
     def set_exist_tasks(self, flag: bool) -> None:
         """Accepted for FastDeploy's callers: the flag follows the queue by itself.
@@ -238,20 +264,37 @@ class EngineWorkerQueue(Handle):
         Raises:
             ProtocolViolationError: ``flag`` is not what is so.
         """
-        self._use("set_exist_tasks").call("set_exist_tasks", bool(flag), timeout=0.0)
+        self._act("dispatch", "set_exist_tasks", bool(flag))
 
     def statistics(self) -> DispatchStatistics:
         """Return a snapshot of the queue. One round trip."""
-        view = self._view("statistics")
-        ranks = range(self._welcome["tp_size"])
-        return DispatchStatistics(
-            num_tasks=view["num_tasks"],
-            unread=tuple((id_, tuple(r for r in ranks if r not in taken)) for id_, taken in view["log"]),
-            waiting_puts=len(view["waiting"]),
-            puts=view["calls"],
-            epoch=view["epoch"],
-            live=tuple(view["live"]),
-            lost=tuple(view["lost"]),
-            away=tuple(view["away"]),
-            sessions=view["sessions"],
-        )
+        return self._statistics("dispatch")
+
+    # -- views ---------------------------------------------------------------------------------------------------
+
+    def _retained(self, protocol: str, name: str) -> list[Any]:
+        return [self._unpickle(payload, name) for payload in self._act(protocol, "items", name=name)]
+
+    def _read_flags(self, protocol: str, idle: int) -> list[int]:
+        """1 for each rank that has taken the oldest item; ``idle`` for all when there is none."""
+        log = self._view(protocol, name="view")["log"]
+        return [int(rank in log[0][1]) for rank in range(self.num_client)] if log else [idle] * self.num_client
+
+    def _answers(self, gate: str) -> list[Any]:
+        view = self._view(gate, name="view")
+        return [self._unpickle(answer, "view") for answer in (view["answers"][0] if view["answers"] else [])]
+
+    def _answer_flags(self, gate: str) -> list[int]:
+        rounds = self._view(gate, name="view")["rounds"]
+        return [int(bool(rounds) and rank in rounds[0][1]) for rank in range(self.num_client)]
+
+    def _can_put(self, gate: str) -> int:
+        return int(self._view(gate, name="view")["can_put"])
+
+    def _clients(self) -> int:
+        return int(self._view("dispatch", name="connected_client_counter")["sessions"]) - 1
+
+    @property
+    def read_finish_flag(self) -> SharedValue:
+        """A number that the workers share for their own use, as in FastDeploy: ``get()`` and ``set()``."""
+        return SharedValue(self, "read_finish_flag")

@@ -102,7 +102,7 @@ class BarrierGroup:
             barrier.arrived.pop(rank, None)
 
     def fence(self, rank: int) -> None:
-        """Fence: the process is gone. Its arrivals go, and nobody waits for it any longer (invariant NoGhostArrival)."""
+        """Fence: the process is gone. Its arrivals go, and nobody waits for it (invariant NoGhostArrival)."""
         self.leave(rank)
         self.lost.add(rank)
         self._end_all(Ending("lost", ranks=tuple(sorted(self.lost))))

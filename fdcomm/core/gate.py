@@ -71,7 +71,7 @@ class Gate(Generic[A]):
     # -- answers -------------------------------------------------------------------------------------------------
 
     def put_answer(self, rank: int, key: Hashable, answer: A, now: float) -> Put | None:
-        """PutAnswer or RefuseLate. None when the rank has to wait: for room, or for its earlier answer to be collected."""
+        """PutAnswer or RefuseLate. None when the rank has to wait for room, or for its last round."""
         if rank not in self.live:
             raise ProtocolViolationError(f"PutAnswer: rank {rank} is not live")
         if key in self.late[rank]:
@@ -104,7 +104,7 @@ class Gate(Generic[A]):
         return tuple(rank for rank in range(self.ranks) if rank not in round_.answers)
 
     def end_round(self, round_: Round[A]) -> tuple[int, ...]:
-        """EndRound: give a round up; returns the ranks whose answers it lacks. Theirs will be refused when they come."""
+        """EndRound: give a round up; returns the ranks that it lacks. Their answers will be refused."""
         missing = self.missing(round_)
         self.rounds.remove(round_)
         for rank in missing:

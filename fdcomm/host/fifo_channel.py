@@ -11,7 +11,7 @@ from typing import Any
 
 from fdcomm.host.members import Channel, Member, Place
 
-__all__ = ("FifoChannel",)
+__all__ = ("FifoChannel", "NotesChannel")
 
 
 class _NoRanks:
@@ -75,3 +75,27 @@ class FifoChannel(Channel):
 
     def _post(self) -> dict[str, Any]:
         return {"length": len(self._items), "in_hand": sum(self._in_hand.values())}
+
+
+class NotesChannel(Channel):
+    """Named numbers that the callers own: one read or one write is one action, and nothing more is promised."""
+
+    def __init__(self, place: Place, names: tuple[str, ...]) -> None:
+        self._numbers = dict.fromkeys(names, 0)
+        super().__init__(place, _NoRanks(), {"names": list(names)})
+
+    def get(self, session: int, name: str) -> int:
+        """Return a number."""
+        with self._readable:
+            self._member(session, name)
+            return self._numbers[name]
+
+    def set(self, session: int, name: str, number: int) -> None:
+        """Store a number."""
+        with self._readable:
+            self._member(session, name)
+            self._numbers[name] = number
+            self._record("Note", {"name": name, "number": number})
+
+    def _post(self) -> dict[str, Any]:
+        return dict(self._numbers)

@@ -17,7 +17,7 @@ from typing import Any
 
 from fdcomm.errors import AddressInUseError, ConfigError, FdcommError
 from fdcomm.host.server import Front, HostServer
-from fdcomm.host.service import HostConfig, HostService, words_per_channel
+from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.rendezvous import Record, RecordLock, runtime_dir, socket_path
 from fdcomm.runtime import SYSTEM
 from fdcomm.shm import WordPage
@@ -30,7 +30,7 @@ __all__ = ("Orders", "main")
 class Orders:
     """What the owner tells its host, as one JSON line on standard input: the key is in no argument list."""
 
-    config: dict[str, int]
+    config: dict[str, Any]
     port: int
     tcp_host: str
     key: str
@@ -77,8 +77,7 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
             recorder = Recorder(orders.trace)
         except OSError as error:
             raise ConfigError(f"trace={orders.trace!r}: {error.strerror}") from error
-    count = config.dp_size * words_per_channel(config.tp_size)
-    page = WordPage.create(f"fdcomm-{os.getuid()}-{instance:016x}", count, instance)
+    page = WordPage.create(f"fdcomm-{os.getuid()}-{instance:016x}", words_needed(config), instance)
     undo.callback(os.unlink, page.path)  # it stays mapped: threads may still store into it
     front = Front()
     service = HostService(

@@ -1,4 +1,4 @@
-"""What all channels of a host share: one critical section, sessions as members, ranks that are claimed, the recorder."""
+"""What all channels of a host share: one critical section, members, ranks that are claimed, the recorder."""
 
 from __future__ import annotations
 

@@ -149,7 +149,8 @@ def barrier_timeout(
     away = tuple(rank for rank in missing if rank not in live)
     hint = f" ({_ranks(away, 'has', 'have')} never waited here)" if away else ""
     return CommTimeoutError(
-        f"{operation}: {_ranks(missing, 'has', 'have')} not arrived in round {generation} after {waited_s:.3f} s{hint}; "
+        f"{operation}: {_ranks(missing, 'has', 'have')} not arrived in round {generation} "
+        f"after {waited_s:.3f} s{hint}; "
         "this rank's arrival was taken back",
         operation=operation,
         missing=missing,

@@ -14,15 +14,7 @@ from fdcomm.wire import SERVICE, STALL_S, limit_stalls, tune_tcp
 
 __all__ = ("Front", "HostServer")
 
-EXPOSED: Final = {
-    "open_session",
-    "close_session",
-    "put_tasks",
-    "get_tasks",
-    "clear_data",
-    "set_exist_tasks",
-    "view",
-}
+EXPOSED: Final = {"open_session", "close_session", "act"}
 
 
 class Front:

@@ -1,4 +1,4 @@
-"""The host's object: what a client's remote calls reach. Sessions, and one dispatch channel per replica."""
+"""The host's object: what a client's remote calls reach. Sessions, and the channels of every replica."""
 
 from __future__ import annotations
 
@@ -7,15 +7,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
-from fdcomm.errors import ConfigError, PayloadTooLargeError, RankError
+from fdcomm.errors import ConfigError, PayloadTooLargeError, ProtocolViolationError, RankError
 from fdcomm.host import refusals
+from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.host.channel import DispatchChannel
+from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
+from fdcomm.host.gate_channel import GateChannel
+from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, FIFOS, GATES, NOTES
+from fdcomm.host.members import Channel, Place
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
-__all__ = ("PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_per_channel")
+__all__ = ("PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
 
-PROTOCOL_VERSION: Final = 1
+PROTOCOL_VERSION: Final = 2
+
+# What a client may call, by class of channel.
+_ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
+    DispatchChannel: frozenset({"put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
+    GateChannel: frozenset({"put_answer", "collect", "view"}),
+    BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
+    FifoChannel: frozenset({"put", "take", "view"}),
+    NotesChannel: frozenset({"get", "set"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +40,7 @@ class HostConfig:
     dp_size: int = 1
     depth: int = 1
     max_batch_bytes: int = 1 << 28
+    kind: str = "worker"
 
     def check(self) -> None:
         """Raise ConfigError for values that can never work."""
@@ -37,12 +52,15 @@ class HostConfig:
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigError(f"{name}={value!r} must be an integer of at least 1")
+        if self.kind not in BROADCASTS:
+            raise ConfigError(f"kind={self.kind!r} must be one of {', '.join(BROADCASTS)}")
 
 
 class Hello(TypedDict):
     """What a client says when it opens a session."""
 
     version: int
+    kind: str
     num_client: int
     client_id: int
     dp_rank: int
@@ -51,7 +69,7 @@ class Hello(TypedDict):
 
 
 class Welcome(TypedDict):
-    """What the host answers."""
+    """What the host answers. ``words_base`` says where each channel's shared words begin."""
 
     session: int
     instance: int
@@ -60,21 +78,21 @@ class Welcome(TypedDict):
     depth: int
     max_batch_bytes: int
     words_path: str
-    words_base: int
+    words_base: dict[str, int]
 
 
-def words_per_channel(tp_size: int) -> int:
-    """Return how many shared words one channel has: exist, and one ticket per rank."""
-    return 1 + tp_size
+def words_needed(config: HostConfig) -> int:
+    """Return how many shared words a host has: for each broadcast channel, exist and one ticket per rank."""
+    return config.dp_size * len(BROADCASTS[config.kind]) * (1 + config.tp_size)
 
 
 class HostService:
-    """All protocols of one host. Thread-safe; every method is one critical section of one channel.
+    """All protocols of one host. Thread-safe; every action is one critical section of one channel.
 
     Args:
         config: Sizes.
         runtime: Threads, time and shared words.
-        words: At least ``dp_size * words_per_channel(tp_size)`` shared words.
+        words: At least ``words_needed(config)`` shared words.
         recorder: Where events go; None records nothing.
         is_connected: Says whether a session's connection is still open. Asked when another process claims its rank,
             so that a restarted rank need not wait until the host has noticed the end of the old one.
@@ -97,24 +115,115 @@ class HostService:
         self.config = config
         self._instance = instance
         self._words_path = words_path
-        self._sessions: dict[int, DispatchChannel] = {}
+        self._replica_of: dict[int, int] = {}
         self._next_session = itertools.count(1)
-        size = words_per_channel(config.tp_size)
-        self._channels = [
-            DispatchChannel(
-                dp, config.tp_size, config.depth, runtime, words[dp * size : (dp + 1) * size], recorder, is_connected
-            )
-            for dp in range(config.dp_size)
-        ]
+        self._replicas: list[dict[str, Channel]] = []
+        for dp in range(config.dp_size):
+
+            def place(protocol: str, dp: int = dp) -> Place:
+                return Place(protocol, dp, runtime, recorder, is_connected)
+
+            self._replicas.append(self._channels(words, dp, place))
 
     def open_session(self, hello: Hello) -> Welcome:
         """Open a session. Its incarnation, the session number, is never used again."""
+        config = self.config
+        self._check(hello)
+        session = next(self._next_session)
+        dp = hello["dp_rank"]
+        self._replica_of[session] = dp
+        who = f"pid {hello['pid']} (session {session})"
+        opened: list[Channel] = []
+        try:
+            for channel in self._replicas[dp].values():
+                channel.open(session, hello["client_id"], hello["role"], who)
+                opened.append(channel)
+        except Exception:
+            del self._replica_of[session]
+            for channel in opened:
+                channel.close_session(session, lost=False)
+            raise
+        return Welcome(
+            session=session,
+            instance=self._instance,
+            tp_size=config.tp_size,
+            dp_size=config.dp_size,
+            depth=config.depth,
+            max_batch_bytes=config.max_batch_bytes,
+            words_path=self._words_path,
+            words_base={name: self._words_base(dp, name) for name in BROADCASTS[config.kind]},
+        )
+
+    def close_session(self, session: int) -> None:
+        """End a session in peace (Leave, Disconnect). Idempotent."""
+        self._end(session, lost=False)
+
+    def lose_session(self, session: int) -> None:
+        """The session's connection is gone: fence what it was (Fence, FenceProducer). Idempotent."""
+        self._end(session, lost=True)
+
+    def shut_down(self) -> None:
+        """Wake every waiting call with HostLostError."""
+        for replica in self._replicas:
+            for channel in replica.values():
+                channel.shut_down()
+
+    def act(self, session: int, protocol: str, action: str, *args: Any) -> Any:
+        """Do one action of one channel: the method ``action`` of the channel ``protocol``, for the session.
+
+        Raises:
+            FencedError: The session has ended.
+            ProtocolViolationError: There is no such channel or action.
+            FdcommError: What the action raises.
+        """
+        dp = self._replica_of.get(session)
+        if dp is None:
+            raise refusals.fenced(action)
+        channel = self._replicas[dp].get(protocol)
+        if channel is None or action not in _ACTIONS[type(channel)]:
+            raise ProtocolViolationError(f"{protocol}.{action}: this host has no such action", operation=action)
+        for arg in args:
+            if isinstance(arg, bytes) and len(arg) > self.config.max_batch_bytes:
+                raise PayloadTooLargeError(
+                    f"{action}: the item has {len(arg)} bytes, the host allows {self.config.max_batch_bytes}",
+                    operation=action,
+                )
+        return getattr(channel, action)(session, *args)
+
+    # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _channels(self, words: Words, dp: int, place: Callable[[str], Place]) -> dict[str, Channel]:
+        config = self.config
+        channels: dict[str, Channel] = {}
+        for index, name in enumerate(BROADCASTS[config.kind]):
+            base = self._words_base(dp, name)
+            depth = config.depth if index == 0 else 1
+            channels[name] = DispatchChannel(
+                place(name), config.tp_size, depth, words[base : base + 1 + config.tp_size]
+            )
+        for name in GATES[config.kind]:
+            channels[name] = GateChannel(place(name), config.tp_size)
+        for name in FIFOS[config.kind]:
+            channels[name] = FifoChannel(place(name))
+        if NOTES[config.kind]:
+            channels["notes"] = NotesChannel(place("notes"), NOTES[config.kind])
+        for name, barriers in BARRIER_GROUPS[config.kind].items():
+            channels[f"barriers.{name}"] = BarrierChannel(place(f"barriers.{name}"), barriers, config.tp_size)
+        return channels
+
+    def _words_base(self, dp: int, protocol: str) -> int:
+        names = BROADCASTS[self.config.kind]
+        return (dp * len(names) + names.index(protocol)) * (1 + self.config.tp_size)
+
+    def _check(self, hello: Hello) -> None:
         config = self.config
         if hello["version"] != PROTOCOL_VERSION:
             raise ConfigError(
                 f"the host speaks protocol version {PROTOCOL_VERSION} and this client {hello['version']}; "
                 "use the same fdcomm version on both sides"
             )
+        if hello["kind"] != config.kind:
+            raise ConfigError(f"the host serves a {config.kind} queue, and this client is for a {hello['kind']} queue")
         if hello["num_client"] != config.tp_size:
             raise ConfigError(
                 f"num_client={hello['num_client']}, but the host was started with num_client={config.tp_size}"
@@ -126,66 +235,9 @@ class HostService:
                 f"local_data_parallel_id={hello['dp_rank']} is outside "
                 f"0 <= local_data_parallel_id < {config.dp_size}, the host's local_data_parallel_size"
             )
-        session = next(self._next_session)
-        dp = hello["dp_rank"]
-        channel = self._channels[dp]
-        channel.open(session, hello["client_id"], hello["role"], f"pid {hello['pid']} (session {session})")
-        self._sessions[session] = channel
-        return Welcome(
-            session=session,
-            instance=self._instance,
-            tp_size=config.tp_size,
-            dp_size=config.dp_size,
-            depth=config.depth,
-            max_batch_bytes=config.max_batch_bytes,
-            words_path=self._words_path,
-            words_base=dp * words_per_channel(config.tp_size),
-        )
 
-    def close_session(self, session: int) -> None:
-        """End a session in peace (Leave, Disconnect). Idempotent."""
-        channel = self._sessions.pop(session, None)
-        if channel is not None:
-            channel.close_session(session, lost=False)
-
-    def lose_session(self, session: int) -> None:
-        """The session's connection is gone: fence what it was (Fence, FenceProducer). Idempotent."""
-        channel = self._sessions.pop(session, None)
-        if channel is not None:
-            channel.close_session(session, lost=True)
-
-    def shut_down(self) -> None:
-        """Wake every waiting call with HostLostError."""
-        for channel in self._channels:
-            channel.shut_down()
-
-    def put_tasks(self, session: int, payload: bytes, timeout: float | None) -> int:
-        """See :meth:`DispatchChannel.put_tasks`."""
-        if len(payload) > self.config.max_batch_bytes:
-            raise PayloadTooLargeError(
-                f"put_tasks: the batch has {len(payload)} bytes, the host allows {self.config.max_batch_bytes}",
-                operation="put_tasks",
-            )
-        return self._channel(session, "put_tasks").put_tasks(session, payload, timeout)
-
-    def get_tasks(self, session: int, ticket: int, timeout: float | None) -> tuple[int, bytes | None, bool]:
-        """See :meth:`DispatchChannel.get_tasks`."""
-        return self._channel(session, "get_tasks").get_tasks(session, ticket, timeout)
-
-    def clear_data(self, session: int) -> None:
-        """See :meth:`DispatchChannel.clear_data`."""
-        self._channel(session, "clear_data").clear_data(session)
-
-    def set_exist_tasks(self, session: int, flag: bool) -> None:
-        """See :meth:`DispatchChannel.set_exist_tasks`."""
-        self._channel(session, "set_exist_tasks").set_exist_tasks(session, flag)
-
-    def view(self, session: int) -> dict[str, Any]:
-        """See :meth:`DispatchChannel.view`."""
-        return self._channel(session, "statistics").view(session)
-
-    def _channel(self, session: int, operation: str) -> DispatchChannel:
-        channel = self._sessions.get(session)
-        if channel is None:
-            raise refusals.fenced(operation)
-        return channel
+    def _end(self, session: int, *, lost: bool) -> None:
+        dp = self._replica_of.pop(session, None)
+        if dp is not None:
+            for channel in self._replicas[dp].values():
+                channel.close_session(session, lost=lost)

@@ -1,0 +1,53 @@
+"""Which protocols a host runs for each kind of queue, and in which groups the named barriers stand."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+__all__ = ("BARRIER_GROUPS", "BROADCASTS", "FIFOS", "GATES", "NOTES", "Kind", "barrier_group")
+
+Kind: TypeAlias = Literal["worker", "cache"]
+
+# Channels that hand each item to every rank. The first is the queue's main one: `depth` and `role` are about it.
+BROADCASTS: Final[dict[str, tuple[str, ...]]] = {
+    "worker": ("dispatch", "cache_info", "connect"),
+    "cache": ("bitmask",),
+}
+
+# Channels in which every rank answers and the engine collects.
+GATES: Final[dict[str, tuple[str, ...]]] = {
+    "worker": ("connect_response", "add_cache", "send_cache"),
+    "cache": (),
+}
+
+# Plain queues.
+FIFOS: Final[dict[str, tuple[str, ...]]] = {"worker": ("disaggregate",), "cache": ("done",)}
+
+# Numbers that the callers own.
+NOTES: Final[dict[str, tuple[str, ...]]] = {"worker": ("read_finish_flag",), "cache": ()}
+
+# A group holds the barriers that one thread of each rank uses in turn: ranks that wait at different barriers of one
+# group can never go on. Barriers of different threads are in different groups.
+BARRIER_GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "worker": {
+        "tp": ("worker_process_tp_barrier",),
+        "request": ("finish_request_barrier",),
+        "connect_task": ("connect_task_barrier", "connect_task_response_barrier"),
+        "send_cache": ("begin_send_cache_barrier", "finish_send_cache_barrier"),
+        "cache_info_task": ("cache_info_barrier", "finish_add_cache_task_barrier"),
+    },
+    "cache": {
+        "common": ("barrier",),
+        "loop": ("barrier0", "barrier1", "barrier2", "barrier3"),
+        "pause": ("pause_barrier", "resume_barrier"),
+        "to_cpu": ("swap_to_cpu_barrier1", "swap_to_cpu_barrier2"),
+        "to_gpu": ("swap_to_gpu_barrier1", "swap_to_gpu_barrier2"),
+        "from_storage": ("swap_storage_to_gpu_barrier",),
+        "to_storage": ("swap_to_storage_barrier",),
+    },
+}
+
+
+def barrier_group(kind: str, barrier: str) -> str:
+    """Return the group of a named barrier."""
+    return next(group for group, names in BARRIER_GROUPS[kind].items() if barrier in names)
