@@ -62,6 +62,15 @@ def judge(trace: Path) -> list[str]:
         print(f"Python model: {verdict}")
         if not verdict.accepted:
             problems.append(f"the Python model rejects {verdict.channel}")
+    from tla import trace as tla_trace
+
+    decided = tla_trace.judge(tla_trace.read_channels(trace))
+    for decision in decided:
+        print(f"TLC: {decision}")
+        if not decision.accepted:
+            problems.append("TLC rejects the run")
+    if not decided:
+        problems.append("TLC was given nothing to judge")
     return problems
 
 
