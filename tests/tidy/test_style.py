@@ -20,6 +20,7 @@ LONGER: dict[str, tuple[int, str]] = {}
 MAY_SLEEP = {
     "tests/verify/samples.py": "a check that hangs on purpose, to be ended by the pool",
     "tests/races/shipped.py": "the published protocol polls, so its re-enactment does",
+    "tests/bench/reader.py": "a polling reader is what is measured",
 }
 
 # First folders of absolute paths that mean the same on every machine.
