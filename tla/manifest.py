@@ -106,7 +106,8 @@ def _entry(item: dict[str, Any]) -> Entry:
     if unknown:
         raise ManifestError(f"{item.get('name')}: unknown keys {sorted(unknown)}")
     try:
-        entry = Entry(**{key: tuple(value) if isinstance(value, list) else value for key, value in item.items()})
+        values: dict[str, Any] = {key: tuple(item[key]) for key in ("never", "protocols") if key in item}
+        entry = Entry(**(item | values))
     except TypeError as error:
         raise ManifestError(f"{item.get('name')}: {error}") from None
     wrong = [
