@@ -21,7 +21,6 @@ MAY_SLEEP = {
     "tests/verify/samples.py": "a check that hangs on purpose, to be ended by the pool",
     "tests/bench/reader.py": "both sides poll alike, as FastDeploy's worker loop does",
     "tests/races/shipped.py": "the published protocol polls, so its re-enactment does",
-    "tests/bench/reader.py": "a polling reader is what is measured",
 }
 
 # First folders of absolute paths that mean the same on every machine.
