@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in ranks:
         cells += measure(number, sizes, rounds, count)
         _print_cells(cells, number, sizes)
-    found = costs(1 if quick else 3, min(max(ranks), 4))
+    found = costs(1 if quick else 3, max(ranks))
     _print_costs(found)
     if options.json:
         options.json.write_text(json.dumps(_figures(machine, rounds, count, cells, found), indent=1) + "\n")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from tests.bench.clients import HOSTS, Client, Host
+from tests.bench.clients import HOSTS, Client
 from tests.bench.dispatch import Stage
-from tests.bench.memory import memory_kib
 
 __all__ = ("COSTS", "costs")
 
@@ -40,34 +38,18 @@ def costs(rounds: int, clients: int) -> dict[str, dict[str, list[float]]]:
 
 
 def _one(kind: str, clients: int) -> dict[str, float]:
-    with _started(kind, clients) as (host, start_s):
-        empty_kib = memory_kib(host.pid())
     with Stage(kind, clients) as stage:
-        engine = stage.engine
-        engine.num_tasks()
-        # The engine's own client is one too.
-        host_kib = (memory_kib(stage.host.pid()) - empty_kib) / (clients + 1)
+        engine: Client = stage.engine
         return {
-            "host_start_ms": start_s * 1000,
+            "host_start_ms": stage.start_s * 1000,
             "connect_ms": statistics.median(facts["connect_s"] for facts in stage.facts) * 1000,
             "first_call_ms": statistics.median(_first_call_s(engine) for _ in range(5)) * 1000,
             "call_us": _each_s(engine.num_tasks) * 1e6,
             "exist_us": _each_s(engine.exist_tasks) * 1e6,
             "client_kib": statistics.median(facts["client_kib"] for facts in stage.facts),
-            "host_kib": host_kib,
-            "host_empty_kib": empty_kib,
+            "host_kib": stage.reader_kib,
+            "host_empty_kib": stage.empty_kib,
         }
-
-
-@contextlib.contextmanager
-def _started(kind: str, ranks: int) -> Iterator[tuple[Host, float]]:
-    start = time.perf_counter()
-    host = HOSTS[kind](ranks)
-    seconds = time.perf_counter() - start
-    try:
-        yield host, seconds
-    finally:
-        host.stop()
 
 
 def _first_call_s(engine: Client) -> float:

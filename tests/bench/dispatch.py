@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from tests.bench.clients import HOSTS, open_client
+from tests.bench.memory import memory_kib
 from tests.bench.reader import MOST, PAGE_BYTES, Reader
 
 __all__ = ("SUBJECTS", "Cell", "Stage", "measure")
@@ -44,13 +45,25 @@ class Cell:
 
 
 class Stage:
-    """A host and its connected readers, idle until a run."""
+    """A host and its connected readers, idle until a run.
+
+    Attributes:
+        host: The host.
+        engine: A client of it in this process.
+        start_s: How long the host took to start.
+        empty_kib: Its memory before any client came.
+        reader_kib: How much more it has for each reader.
+        facts: What each reader measured of itself.
+    """
 
     def __init__(self, kind: str, ranks: int) -> None:
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as undo:
             undo.callback(self._stack.close)
+            start = time.perf_counter()
             self.host = HOSTS[kind](ranks)
+            self.start_s = time.perf_counter() - start
+            self.empty_kib = memory_kib(self.host.pid())
             self._stack.callback(self.host.stop)
             file = self._stack.enter_context(tempfile.NamedTemporaryFile(prefix="fdcomm-bench-"))
             file.truncate(PAGE_BYTES)
@@ -62,12 +75,15 @@ class Stage:
             self._stack.callback(os.close, ack)
             self.engine: Any = open_client(self.host.orders(0, reads=False))
             self._stack.callback(self.engine.close)
+            self.engine.num_tasks()
+            before_kib = memory_kib(self.host.pid())
             self.readers: list[Reader] = []
             for rank in range(ranks):
                 reader = Reader(self.host.orders(rank, reads=True), file.name, ack)
                 self._stack.callback(reader.close)
                 self.readers.append(reader)
             self.facts = [reader.wait_ready() for reader in self.readers]
+            self.reader_kib = (memory_kib(self.host.pid()) - before_kib) / ranks
             undo.pop_all()
 
     def __enter__(self) -> Stage:

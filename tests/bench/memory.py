@@ -8,8 +8,12 @@ __all__ = ("memory_kib",)
 
 
 def memory_kib(pid: int) -> int:
-    """Return the process's proportional set size in KiB: its own pages, and its share of those it shares."""
+    """Return the memory that the process has for itself, in KiB: private pages that it has written.
+
+    Pages that it shares, such as the interpreter's text, do not count; with them, the figure of one process would
+    change with the number of others.
+    """
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
+        if line.startswith("Private_Dirty:"):
             return int(line.split()[1])
     raise ValueError(f"process {pid} has no memory")
