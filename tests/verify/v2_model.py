@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from models.dispatch import Config
 from models.graph import Difference
+from tests.refine import shipped_graphs
 from tests.refine.dispatch_graphs import FAULTY, FIXED, UNGUARDED, compared
+from tests.refine.shipped_graphs import SHIPPED
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -26,6 +28,7 @@ def checks(protocol: str, size: str) -> list[Check]:
         return []
     found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
     found.append(Check(protocol, _LEVEL, _ALL_GUARDS, _row, (_ALL_GUARDS, UNGUARDED)))
+    found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in SHIPPED]
     if size == "large":
         found += [Check(protocol, _LEVEL, f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
     return found
@@ -37,6 +40,13 @@ def _fixed(name: str) -> Row:
 
 def _faulty(name: str) -> Row:
     return _row(f"FIXED without {name}", FAULTY[name])
+
+
+def _shipped(name: str) -> Row:
+    config = SHIPPED[name]
+    wanted, difference = shipped_graphs.compared(config)
+    bounds = f"N={config.ranks} P={config.producers} MaxCalls={config.max_calls} MaxClears={config.max_clears}"
+    return _result(f"SHIPPED: {name}", bounds, len(wanted.states), len(wanted.edges), difference)
 
 
 def _row(what: str, config: Config) -> Row:
