@@ -14,6 +14,8 @@ from pathlib import Path
 
 from models.dispatch_trace import accept_file
 from tests.demo.run import Outcome, run
+from tla.trace import judge as judge_by_tlc
+from tla.trace import read_channels
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,9 +64,7 @@ def judge(trace: Path) -> list[str]:
         print(f"Python model: {verdict}")
         if not verdict.accepted:
             problems.append(f"the Python model rejects {verdict.channel}")
-    from tla import trace as tla_trace
-
-    decided = tla_trace.judge(tla_trace.read_channels(trace))
+    decided = judge_by_tlc(read_channels(trace))
     for decision in decided:
         print(f"TLC: {decision}")
         if not decision.accepted:
