@@ -11,6 +11,7 @@ import random
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,12 +93,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def _settled(look: Callable[[], list[str]]) -> list[str]:
     """Look again until nothing is left or the grace is over: what was told to end may need a moment."""
-    clock = threading.Event()
-    for _ in range(int(_GRACE_S / 0.1)):
-        if not look():
-            return []
-        clock.wait(0.1)
-    return look()
+    end = time.monotonic() + _GRACE_S
+    pause = threading.Event()
+    while (left := look()) and time.monotonic() < end:
+        pause.wait(0.2)
+    return left
 
 
 def _processes() -> list[str]:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from models.dispatch_trace import accept_file
 from tests.demo.run import Outcome, run
+from tla.trace import judge as judge_by_tlc
+from tla.trace import read_channels
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,6 +64,13 @@ def judge(trace: Path) -> list[str]:
         print(f"Python model: {verdict}")
         if not verdict.accepted:
             problems.append(f"the Python model rejects {verdict.channel}")
+    decided = judge_by_tlc(read_channels(trace))
+    for decision in decided:
+        print(f"TLC: {decision}")
+        if not decision.accepted:
+            problems.append("TLC rejects the run")
+    if not decided:
+        problems.append("TLC was given nothing to judge")
     return problems
 
 

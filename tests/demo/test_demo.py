@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from fdcomm.trace import read
 from models.dispatch_trace import accept_file
-from tests.demo.__main__ import check
+from tests.demo.__main__ import check, judge
 from tests.demo.run import Outcome, run
 
 
@@ -24,6 +25,24 @@ def test_the_demo_delivers_and_its_trace_is_accepted(tmp_path: Path, kill: bool)
     actions = {event["action"] for event in read(trace)}
     assert {"Join", "CallPut", "PutTasks", "GetTasks", "ClearProducer", "Leave"} <= actions
     assert ({"Fence", "PutLost"} <= actions) is kill
+
+
+@pytest.mark.multiproc
+@pytest.mark.tlc
+def test_both_judges_accept_the_run_and_reject_an_altered_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "demo.ndjson"
+    run(trace, ranks=2, batches=3, kill=True)
+    assert judge(trace) == []
+    lines = trace.read_text().splitlines(keepends=True)
+    first_get = next(number for number, line in enumerate(lines) if '"GetTasks"' in line)
+    event = json.loads(lines[first_get])
+    event["args"]["rank"] = 1 - event["args"]["rank"]
+    lines[first_get] = json.dumps(event) + "\n"
+    trace.write_text("".join(lines))
+    assert len(judge(trace)) == 2
+    assert "GetTasks" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

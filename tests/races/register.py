@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from tests.races.pipes import ROOT
 
@@ -46,10 +47,12 @@ class Entry:
 def read() -> list[Entry]:
     """Return the register. An unknown key, or a missing one, is an error."""
     data = tomllib.loads((ROOT / "spec" / "races.toml").read_text(encoding="utf-8"))
-    lists = {field.name for field in fields(Entry) if field.name in ("tla", "tests")}
-    return [
-        Entry(**{key: tuple(value) if key in lists else value for key, value in race.items()}) for race in data["race"]
-    ]
+    return [_entry(race) for race in data["race"]]
+
+
+def _entry(race: dict[str, Any]) -> Entry:
+    lists: dict[str, Any] = {name: tuple(race.get(name, ())) for name in ("tla", "tests")}
+    return Entry(**{**race, **lists})
 
 
 def find_configuration(name: str) -> Path | None:

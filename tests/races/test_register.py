@@ -73,6 +73,13 @@ def test_every_bug_configuration_belongs_to_a_race() -> None:
     assert written - named == set()
 
 
+def test_the_manifest_and_the_register_agree_which_race_a_configuration_shows() -> None:
+    manifest = tomllib.loads((ROOT / "tla" / "manifest.toml").read_text())
+    shown = {(run["race"], run["name"]) for runs in manifest.values() for run in runs if "race" in run}
+    assert shown
+    assert shown - {(entry.id, name) for entry in ENTRIES.values() for name in entry.tla} == set()
+
+
 def test_every_step_of_fastdeploys_dispatch_is_in_the_register() -> None:
     assert {f"P1.{number}" for number in range(1, 11)} <= set(ENTRIES)
 

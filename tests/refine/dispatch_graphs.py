@@ -5,32 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models.dispatch import Call, Config, Dispatch, Entry, State
+from models.dispatch import Call, Config, Dispatch, Entry, Guards, State
 from models.dispatch_bugs import BUGS
 from models.graph import Difference, Named, build, compare, named
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "compared", "decode", "spec_graph")
+__all__ = ("FAULTY", "FIXED", "UNGUARDED", "compared", "decode", "spec_graph")
 
 R = frozenset[int]
 
 # Small enough for TLC to dump in a few seconds (below 10,000 states), and together every action and every option.
 FIXED: dict[str, Config] = {
     "1 rank, everybody comes and goes": Config(
-        ranks=1, max_calls=3, leavers=R({0}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
+        ranks=1, leavers=R({0}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),
     "1 rank, 2 producers": Config(ranks=1, producers=2, depth=2, max_calls=3, mortal_producers=R({0})),
     "2 ranks, everybody comes and goes": Config(
         leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),
-    "2 ranks, 2 batches retained": Config(depth=2, max_calls=3, mortal=R({1})),
-    "2 ranks, calls queue up, 2 clears": Config(per_producer=2, max_epoch=2, mortal_producers=R({0})),
+    "2 ranks, 2 clears, 2 calls at once": Config(per_producer=2, max_epoch=2, mortal=R({1}), max_calls=2),
     "3 ranks, crash": Config(ranks=3, mortal=R({2})),
-    "3 ranks, 2 batches retained": Config(ranks=3, depth=2, max_calls=3),
+    "3 ranks, 2 batches retained": Config(ranks=3, depth=2),
 }
 
 # Without GuardOwnRead the graph is infinite: a rank may take one batch again and again.
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items() if name != "GuardOwnRead"}
+
+# Every other guard at once; nobody would ever be lost without FenceFrees.
+UNGUARDED = Config(
+    per_producer=2,
+    mortal=R({0}),
+    mortal_producers=R({0}),
+    guards=Guards.without(*(name for name in FAULTY if name != "FenceFrees")),
+)
 
 
 def decode(state: Mapping[str, Any]) -> State:

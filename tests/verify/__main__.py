@@ -19,6 +19,7 @@ from tests.verify.pool import run_all
 from tests.verify.progress import Reporter
 from tests.verify.status import render
 from tests.verify.table import print_table
+from tla.toolchain import versions as tool_versions
 
 RESULTS = ROOT / "results" / "verify.json"
 LIMIT_S = {"small": 300.0, "large": 7200.0}
@@ -69,13 +70,11 @@ def _remember(rows: Mapping[str, Row], size: str) -> None:
 
 
 def _versions() -> dict[str, str]:
-    from tla import toolchain
-
     return {
         "fdcomm": metadata.version("fdcomm"),
         "Python": platform.python_version(),
         "Hypothesis": metadata.version("hypothesis"),
-        **toolchain.versions(),
+        **tool_versions(),
     }
 
 

@@ -13,7 +13,7 @@ from tests.verify.check import Row
 
 __all__ = ("count", "print_table")
 
-_PLAIN_WIDTH = 190
+_PLAIN_WIDTH = 240
 
 
 def count(number: int | None) -> str:

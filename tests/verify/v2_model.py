@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from models.dispatch import Config
 from models.graph import Difference
-from tests.refine.dispatch_graphs import FAULTY, FIXED, compared
+from tests.refine import shipped_graphs
+from tests.refine.dispatch_graphs import FAULTY, FIXED, UNGUARDED, compared
+from tests.refine.shipped_graphs import SHIPPED
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -17,14 +19,18 @@ __all__ = ("checks",)
 S = TypeVar("S", bound=tuple[Any, ...])
 
 _LEVEL = "V2"
+_ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 
 
 def checks(protocol: str, size: str) -> list[Check]:
-    """Return one check for each configuration. There is nothing larger: TLC's dumps grow too large."""
+    """Return one check for each configuration; "large" takes each guard away by itself too."""
     if protocol != "dispatch":
         return []
     found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
-    found += [Check(protocol, _LEVEL, f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
+    found.append(Check(protocol, _LEVEL, _ALL_GUARDS, _row, (_ALL_GUARDS, UNGUARDED)))
+    found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in SHIPPED]
+    if size == "large":
+        found += [Check(protocol, _LEVEL, f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
     return found
 
 
@@ -34,6 +40,13 @@ def _fixed(name: str) -> Row:
 
 def _faulty(name: str) -> Row:
     return _row(f"FIXED without {name}", FAULTY[name])
+
+
+def _shipped(name: str) -> Row:
+    config = SHIPPED[name]
+    wanted, difference = shipped_graphs.compared(config)
+    bounds = f"N={config.ranks} P={config.producers} MaxCalls={config.max_calls} MaxClears={config.max_clears}"
+    return _result(f"SHIPPED: {name}", bounds, len(wanted.states), len(wanted.edges), difference)
 
 
 def _row(what: str, config: Config) -> Row:

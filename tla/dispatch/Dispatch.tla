@@ -60,7 +60,7 @@ Prune(l) == SelectSeq(l, LAMBDA e : e.taken # Ranks)
 Lost == {r \in Ranks : status[r] = "lost"}
 CallsOf(p) == {i \in DOMAIN waiting : waiting[i].producer = p}
 
-Init ==
+InitWith(life) ==
     /\ calls = 0
     /\ waiting = <<>>
     /\ log = <<>>
@@ -68,9 +68,11 @@ Init ==
     /\ rankSeen = [r \in Ranks |-> 0]
     /\ prodSeen = [p \in Producers |-> 0]
     /\ status = [r \in Ranks |-> "away"]
-    /\ producer = [p \in Producers |-> "up"]
+    /\ producer = [p \in Producers |-> life]
     /\ exist = FALSE
     /\ got = [r \in Ranks |-> <<>>]
+
+Init == InitWith("up")
 
 -----------------------------------------------------------------------------
 (* Life of the readers. *)

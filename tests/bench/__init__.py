@@ -1,0 +1,1 @@
+"""Benchmarks: ours against the shipped protocol, in one run. ``python -m tests.bench``."""

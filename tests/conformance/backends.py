@@ -1,0 +1,75 @@
+"""Three ways to the same queue: the service in this process, and a real host over AF_UNIX and over TCP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from fdcomm import EngineWorkerQueue
+from fdcomm.host.service import HostConfig, HostService, words_per_channel
+from fdcomm.runtime import SYSTEM
+from fdcomm.transports.inproc import InprocTransport
+
+__all__ = ("NAMES", "Queue", "opened")
+
+NAMES = ("inproc", "unix", "tcp")
+
+
+class Queue:
+    """One queue, and handles to it that are closed at the end."""
+
+    def __init__(self, name: str, ranks: int, dp: int, undo: ExitStack, **options: Any) -> None:
+        self.name, self.ranks, self.dp = name, ranks, dp
+        self._undo = undo
+        self._service: HostService | None = None
+        self._port = 0
+        if name == "inproc":
+            words = memoryview(bytearray(8 * dp * words_per_channel(ranks))).cast("q")
+            self._service = HostService(HostConfig(ranks, dp, **options), SYSTEM, words)
+            undo.callback(self._service.shut_down)
+            self.engine = self.client(0, role="producer")
+        else:
+            self.engine = EngineWorkerQueue(
+                ("0.0.0.0", 0),
+                is_server=True,
+                num_client=ranks,
+                local_data_parallel_size=dp,
+                transport="tcp" if name == "tcp" else "auto",
+                **options,
+            )
+            undo.callback(self.engine.close)
+            self._port = self.engine.get_server_port()
+
+    def client(self, client_id: int, role: Any = None, dp: int = 0) -> EngineWorkerQueue:
+        """Open a client handle."""
+        transport: Any = "tcp" if self.name == "tcp" else "auto"
+        if self._service is not None:
+            transport = InprocTransport(self._service)
+        handle = EngineWorkerQueue(
+            ("0.0.0.0", self._port),
+            num_client=self.ranks,
+            client_id=client_id,
+            local_data_parallel_size=self.dp,
+            local_data_parallel_id=dp,
+            role=role,
+            transport=transport,
+        )
+        self._undo.callback(handle.close)
+        return handle
+
+    def readers(self) -> list[EngineWorkerQueue]:
+        """Open a reader for each rank."""
+        return [self.client(rank, role="reader") for rank in range(self.ranks)]
+
+
+@contextmanager
+def opened(name: str, ranks: int = 2, dp: int = 1, **options: Any) -> Iterator[Queue]:
+    """Open a queue over the transport of that name."""
+    with ExitStack() as undo:
+        yield Queue(name, ranks, dp, undo, **options)
+
+
+def lose(handle: EngineWorkerQueue) -> None:
+    """End a handle as the end of its process would: without a goodbye."""
+    handle._release(goodbye=False)

@@ -1,0 +1,125 @@
+"""Runs TLC once: a private folder, a time limit, nothing read but what this run wrote."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tla import messages, toolchain
+from tla.dot import StateGraph, parse_dot
+from tla.messages import Result
+
+__all__ = ("ROOT", "Run", "RunError", "command_line", "dump", "execute", "simulate")
+
+ROOT = Path(__file__).resolve().parent
+_SMALL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
+_LARGE = ("-XX:+UseParallelGC", "-Xmx4g")
+
+
+class RunError(Exception):
+    """TLC did not end in time, or did not write what it was asked for."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a root module with a configuration.
+
+    Attributes:
+        module: The root module's file.
+        config: The configuration file, in the same folder.
+        size: "small": a fast start, one worker, the same order every time. "large": speed, two workers.
+        timeout_s: Seconds after which the run is ended and has failed.
+        coverage: Also count how often each action was taken.
+        library: More folders in which modules are found.
+        options: More options of TLC.
+    """
+
+    module: Path
+    config: Path
+    size: str = "small"
+    timeout_s: float = 120.0
+    coverage: bool = False
+    library: tuple[Path, ...] = ()
+    options: tuple[str, ...] = field(default=())
+
+
+def _command(run: Run, folder: Path) -> list[str]:
+    small = run.size == "small"
+    library = ":".join(str(path) for path in (*run.library, ROOT / "common", run.module.parent))
+    command = [toolchain.java(), *(_SMALL if small else _LARGE), "-XX:-UsePerfData", "-Duser.language=en"]
+    command += [f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={library}", "-cp", str(toolchain.jar()), "tlc2.TLC"]
+    # A fixed seed and fingerprint polynomial: two runs print the same counterexample.
+    command += ["-tool", "-nowarning", "-deadlock", "-fp", "0", "-seed", "1"]
+    command += ["-metadir", str(folder / "meta"), "-workers", "1" if small else "2"]
+    command += ["-coverage", "1"] if run.coverage else []
+    # TLC looks for a configuration beside the module, and only there.
+    return [*command, *run.options, "-config", run.config.name, str(run.module)]
+
+
+def command_line(run: Run) -> str:
+    """Return the java command, to be pasted into a shell. ``$T`` is an empty folder."""
+    placeholder = Path("T_IS_AN_EMPTY_FOLDER")
+    return "T=$(mktemp -d); " + shlex.join(_command(run, placeholder)).replace(str(placeholder), "$T")
+
+
+def _run(run: Run, folder: Path) -> Result:
+    for path in (run.module, run.module.parent / run.config.name):
+        if not path.is_file():
+            raise RunError(f"{path} does not exist")
+    try:
+        done = subprocess.run(
+            _command(run, folder),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=run.timeout_s,
+            check=False,
+            cwd=folder,
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{run.config.name}: TLC was ended after {run.timeout_s:g} s") from None
+    result = messages.read(done.stdout, done.returncode)
+    if result.outcome == messages.FAILED and done.stderr.strip():
+        raise RunError(f"{run.config.name}: {'; '.join(result.errors)}; {done.stderr.strip()[-400:]}")
+    return result
+
+
+def execute(run: Run) -> Result:
+    """Run TLC. The result says what it found; RunError when it could not run."""
+    with tempfile.TemporaryDirectory(prefix="fdcomm-tlc-") as folder:
+        return _run(run, Path(folder))
+
+
+def simulate(run: Run, behaviours: int, depth: int, seed: int) -> Result:
+    """Check random behaviours instead of all: for bounds that cannot be exhausted."""
+    options = ("-simulate", f"num={behaviours}", "-depth", str(depth), "-seed", str(seed))
+    return execute(_with_options(run, options))
+
+
+def dump(run: Run) -> tuple[Result, StateGraph]:
+    """Run TLC and return the whole labelled transition graph. RunError when a property is violated."""
+    with tempfile.TemporaryDirectory(prefix="fdcomm-tlc-") as name:
+        file = Path(name) / "graph.dot"
+        result = _run(_with_options(run, ("-dump", "dot,actionlabels", str(file))), Path(name))
+        if result.outcome != messages.HOLDS:
+            said = "; ".join(result.errors) or f"{result.kind} {result.violated} is violated"
+            raise RunError(f"{run.config.name}: no graph, because {said}")
+        graph = parse_dot(file.read_text(encoding="utf-8"))
+        if len(graph.states) != result.distinct:
+            raise RunError(f"{run.config.name}: {len(graph.states)} states dumped, {result.distinct} found")
+        return result, graph
+
+
+def _with_options(run: Run, options: tuple[str, ...]) -> Run:
+    return Run(
+        module=run.module,
+        config=run.config,
+        size=run.size,
+        timeout_s=run.timeout_s,
+        coverage=run.coverage,
+        library=run.library,
+        options=(*run.options, *options),
+    )
