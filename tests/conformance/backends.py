@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from fdcomm import EngineWorkerQueue
-from fdcomm.host.service import HostConfig, HostService, words_per_channel
+from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 from fdcomm.transports.inproc import InprocTransport
 
@@ -25,8 +25,9 @@ class Queue:
         self._service: HostService | None = None
         self._port = 0
         if name == "inproc":
-            words = memoryview(bytearray(8 * dp * words_per_channel(ranks))).cast("q")
-            self._service = HostService(HostConfig(ranks, dp, **options), SYSTEM, words)
+            config = HostConfig(ranks, dp, **options)
+            words = memoryview(bytearray(8 * words_needed(config))).cast("q")
+            self._service = HostService(config, SYSTEM, words)
             undo.callback(self._service.shut_down)
             self.engine = self.client(0, role="producer")
         else:

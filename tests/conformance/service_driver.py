@@ -14,7 +14,7 @@ from fdcomm.errors import (
     HostLostError,
     PeerLostError,
 )
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_per_channel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.trace import Recorder
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_state import DEAD, DOWN, LIVE, LOST, UP, Call, Config, State
@@ -34,7 +34,8 @@ class Memory(Recorder):
         self.events: list[dict[str, Any]] = []
 
     def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(dict(event))
+        if event["protocol"] == "dispatch":
+            self.events.append(dict(event))
 
     def close(self) -> None:
         """Nothing is open."""
@@ -42,7 +43,7 @@ class Memory(Recorder):
 
 def hello(ranks: int, client_id: int, role: str | None, dp: int = 0) -> Hello:
     """Return what a handle says when it connects."""
-    return Hello(version=PROTOCOL_VERSION, num_client=ranks, client_id=client_id, dp_rank=dp, role=role, pid=0)
+    return Hello(version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=dp, role=role, pid=0)
 
 
 class ServiceDriver:
@@ -52,7 +53,7 @@ class ServiceDriver:
         self.config = config
         self.runtime = GatedRuntime()
         self.recorder = Memory()
-        self.words = memoryview(bytearray(8 * words_per_channel(config.ranks))).cast("q")
+        self.words = memoryview(bytearray(8 * words_needed(HostConfig(config.ranks)))).cast("q")
         self.gone: set[int] = set()
         self.service = HostService(
             HostConfig(tp_size=config.ranks, depth=config.depth),
@@ -75,7 +76,7 @@ class ServiceDriver:
 
     def core(self) -> Core[bytes]:
         """Return the core inside."""
-        return self.service._channels[0]._core
+        return self.service._replicas[0]["dispatch"]._core  # type: ignore[attr-defined,no-any-return]
 
     def state(self) -> State:
         """Return the model's state that the service is in."""
@@ -134,7 +135,7 @@ class ServiceDriver:
         elif name == "GetTasks":
             self._get(number)
         else:
-            (self.readers if name == "ClearRank" else self.producers)[number].call("clear_data", timeout=0.0)
+            (self.readers if name == "ClearRank" else self.producers)[number].call("act", "dispatch", "clear_data", timeout=0.0)
 
     def finish(self) -> None:
         """End the host: whoever waits is told."""
@@ -155,7 +156,7 @@ class ServiceDriver:
                 unread = next((entry.id for entry in state.log if rank not in entry.taken), 0)
                 tickets = [ticket for ticket in range(state.calls + 2) if ticket != unread]
                 for ticket in tickets if unread == 0 else tickets[1:]:
-                    answer = self.readers[rank].call("get_tasks", ticket, 0.0, timeout=0.0)
+                    answer = self.readers[rank].call("act", "dispatch", "get_tasks", ticket, 0.0, timeout=0.0)
                     if answer != (0, None, False):
                         raise AssertionError(f"get_tasks(ticket={ticket}) of rank {rank} answered {answer}")
                     tried += 1
@@ -190,7 +191,7 @@ class ServiceDriver:
         number = self.core().calls + 1
         transport = self.producers[producer]
         call = self.runtime.start(
-            lambda: transport.call("put_tasks", f"batch {number}".encode(), 1.0, timeout=1.0),
+            lambda: transport.call("act", "dispatch", "put_tasks", f"batch {number}".encode(), 1.0, timeout=1.0),
         )
         if not call.done:
             self.waiting[number] = call
@@ -229,7 +230,7 @@ class ServiceDriver:
         return next(p for p, number in self._number.items() if number == host_number)
 
     def _get(self, rank: int) -> None:
-        id_, payload, _ = self.readers[rank].call("get_tasks", 0, 0.0, timeout=0.0)
+        id_, payload, _ = self.readers[rank].call("act", "dispatch", "get_tasks", 0, 0.0, timeout=0.0)
         if payload != f"batch {id_}".encode():
             raise AssertionError(f"rank {rank} was given {payload!r} as batch {id_}")
         self.got[rank] = (*self.got[rank], id_)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from fdcomm import EngineWorkerQueue
-from fdcomm.host.service import Hello, HostConfig, HostService, Welcome
+from fdcomm.host.service import Hello, HostConfig, HostService, Welcome, words_needed
 from fdcomm.runtime import SystemRuntime, Words
 from fdcomm.transports.inproc import InprocTransport
 
@@ -47,7 +47,7 @@ class Inside:
     def __init__(self, ranks: int = 2) -> None:
         self.ranks = ranks
         self.runtime = _WatchedRuntime()
-        self.words = memoryview(bytearray(8 * (1 + ranks))).cast("q")
+        self.words = memoryview(bytearray(8 * words_needed(HostConfig(ranks)))).cast("q")
         self.service = HostService(HostConfig(ranks), self.runtime, self.words)
         self._sessions: dict[EngineWorkerQueue, int] = {}
 
