@@ -56,7 +56,7 @@ bench: $(READY)
 # Hours, not minutes: large configurations and long random runs with new seeds.
 nightly: $(READY)
 	@$(BIN)/python -m tests.verify --jobs $(JOBS) --size large
-	@FDCOMM_PROFILE=deep $(BIN)/python -m pytest -n $(JOBS) $(TESTS) $(ARGS)
+	@FDCOMM_PROFILE=deep $(BIN)/python -m pytest --timeout 7200 -n $(JOBS) $(TESTS) $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff check .

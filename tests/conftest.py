@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker:
         own = Path(os.environ[_RUNTIME]) / worker
-        own.mkdir(mode=0o700)
+        own.mkdir(mode=0o700, exist_ok=True)
         os.environ[_RUNTIME] = str(own)
     else:
         os.environ.setdefault(_SEED, str(random.SystemRandom().randrange(2**32)))

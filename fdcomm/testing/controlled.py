@@ -122,11 +122,16 @@ class ControlledRuntime:
         self.scheduler.words.append(block)
         return memoryview(block).cast("q")
 
-    def access(self, name: str) -> None:
-        """Announce the use of an object that several tasks share without a lock and without words."""
-        task = self.scheduler.step(Op("access", name))
+    def access(self, name: str, *, change: bool) -> None:
+        """Announce that an object which several tasks share without a lock and without words is read or changed."""
+        task = self.scheduler.step(Op("change" if change else "read", name))
         if task is not None:
-            self.scheduler.touch(name, task)
+            self.scheduler.touch(name, task, change=change)
+
+    def kill(self, name: str) -> None:
+        """Stop the task of this name for ever, as SIGKILL does to a process: what it holds stays held."""
+        self.scheduler.step(Op("kill", name))
+        self.scheduler.kill(name)
 
     def idle(self) -> bool:
         """Return True while no lock is held: what locks protect can be looked at."""
@@ -164,16 +169,21 @@ class ControlledRuntime:
 
     def load(self, words: Words, index: int) -> int:
         """See :class:`fdcomm.runtime.Runtime`."""
-        task = self.scheduler.step(Op("load", f"word {self._place(words, index)}"))
+        word = self._word(words, index)
+        task = self.scheduler.step(Op("load", word))
         value = words[index]
         if task is not None:
             self.scheduler.note(task, value)
+            self.scheduler.use(word, task)
         return value
 
     def store(self, words: Words, index: int, value: int) -> None:
         """See :class:`fdcomm.runtime.Runtime`."""
-        self.scheduler.step(Op("store", f"word {self._place(words, index)} = {value}"))
+        word = self._word(words, index)
+        task = self.scheduler.step(Op("store", f"{word} = {value}"))
         words[index] = value
+        if task is not None:
+            self.scheduler.use(word, task)
 
     def point(self, name: str) -> None:
         """See :class:`fdcomm.runtime.Runtime`."""
@@ -190,9 +200,9 @@ class ControlledRuntime:
         task.children += 1
         return f"{kind} {task.name}.{task.children}"
 
-    def _place(self, words: Any, index: int) -> int:
-        """Return a name for the word; a view of another size than the whole block is told apart by its offset."""
+    def _word(self, words: Any, index: int) -> str:
+        """Return a name for the word. Two views of one block may give two words one name, which does no harm."""
         for number, block in enumerate(self.scheduler.words):
             if words.obj is block:
-                return 1000 * number + index
+                return f"word {number}.{index}" if number else f"word {index}"
         raise NondeterminismError("shared words of a controlled program are made by ControlledRuntime.words()")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from fdcomm.testing.controlled import ControlledRuntime
-from fdcomm.testing.schedule import HOLDS, PRUNED, Bound, Constant, Outcome, Schedule
+from fdcomm.testing.schedule import PRUNED, Bound, Constant, Outcome, Schedule
 from fdcomm.testing.scheduler import Scheduler
 from fdcomm.testing.strategies import Exhaustive, Replay, Strategy
 from fdcomm.testing.tasks import Pool
@@ -124,7 +124,8 @@ def replay(program: Program, schedule: Schedule, *, strict: bool = True) -> Outc
 def shrink(program: Program, schedule: Schedule) -> Schedule:
     """Return a schedule that fails in the same way with fewer preemptions, then fewer steps.
 
-    Greedy: drops one run of equal choices at a time for as long as that helps; the rest is replayed as far as it goes.
+    Greedy: drops, moves or shortens one run of equal choices at a time for as long as that helps; the rest is replayed
+    as far as it goes.
     """
     best = replay(program, schedule)
     improved = True
@@ -144,7 +145,8 @@ def _shorter(choices: tuple[int, ...]) -> list[tuple[int, ...]]:
     runs = list(pairwise(starts))
     without_run = [choices[:a] + choices[b:] for a, b in runs]
     later = [choices[:a] + choices[b:c] + choices[a:b] + choices[c:] for (a, b), (_, c) in pairwise(runs)]
-    return without_run + later
+    shorter_run = [choices[: b - 1] + choices[b:] for a, b in runs if b - a > 1]
+    return without_run + later + shorter_run
 
 
 def _cost(outcome: Outcome) -> tuple[int, int, int]:
@@ -157,14 +159,14 @@ def _schedule(program: Program, outcome: Outcome) -> Schedule:
 
 
 def _execute(program: Program, strategy: Strategy, bound: Bound, pool: Pool) -> Outcome:
-    scheduler = Scheduler(strategy.choose, bound, pool, strategy.histories)
+    scheduler = Scheduler(strategy.choose, bound, pool, strategy.histories, strategy.sharing, strategy.known)
     scenario = program.build(ControlledRuntime(scheduler))
     try:
         for name, target in scenario.tasks.items():
             scheduler.add(name, target)
         scheduler.invariant = scenario.invariant
         scheduler.run()
-        if scheduler.outcome().verdict == HOLDS and scenario.final is not None:
+        if scheduler.holds and scenario.final is not None:
             try:
                 scenario.final()
             except AssertionError as error:

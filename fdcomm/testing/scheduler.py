@@ -15,7 +15,7 @@ from math import inf, nextafter
 from typing import Final
 
 from fdcomm.testing.schedule import HOLDS, PRUNED, TICK, Bound, NondeterminismError, Outcome, wake
-from fdcomm.testing.tasks import Abandoned, Histories, Mutex, Op, Pool, Task
+from fdcomm.testing.tasks import Abandoned, Histories, Mutex, Op, Pool, Sharing, Task
 
 __all__ = ("Chooser", "Scheduler")
 
@@ -29,7 +29,15 @@ Chooser = Callable[["Scheduler"], "int | None"]
 class Scheduler:
     """The state of one execution. ``options[0]`` is the default: the current task goes on if it can."""
 
-    def __init__(self, chooser: Chooser, bound: Bound, pool: Pool, histories: Histories | None = None) -> None:
+    def __init__(
+        self,
+        chooser: Chooser,
+        bound: Bound,
+        pool: Pool,
+        histories: Histories | None = None,
+        sharing: Sharing | None = None,
+        known: int = 0,
+    ) -> None:
         self.bound = bound
         self.clock = _START_S
         self.current: Task | None = None
@@ -44,9 +52,11 @@ class Scheduler:
         self._chooser = chooser
         self._pool = pool
         self._histories = histories
+        self._sharing = sharing
+        self._known = known  # steps that repeat an earlier execution, whose states need no second check
         self._tasks: list[Task] = []
         self._last: Task | None = None
-        self._did: list[tuple[str, str]] = []
+        self._did: list[tuple[str, object]] = []
         self._verdict, self._message = HOLDS, ""
         self._crash: BaseException | None = None
         self._over = threading.Lock()
@@ -60,6 +70,11 @@ class Scheduler:
         self._tasks.append(task)
         self._pool.run(lambda: self._carry(task))
         return task
+
+    @property
+    def holds(self) -> bool:
+        """True while nothing has failed and nothing was cut short."""
+        return self._verdict == HOLDS
 
     def run(self) -> None:
         """Run to the end of the execution, and unwind the tasks that have not ended by themselves."""
@@ -115,19 +130,36 @@ class Scheduler:
     def take(self, mutex: Mutex, task: Task) -> None:
         """Give the lock to the task."""
         mutex.owner = task
+        task.held.append(mutex.name)
         self.note(task, "took", mutex.name, mutex.chain)
 
     def leave(self, mutex: Mutex, task: Task) -> None:
         """Take the lock back."""
         mutex.owner = None
+        task.held.remove(mutex.name)
         if self._histories is not None:
             mutex.chain = self._histories.number((mutex.chain, task.history))
 
-    def touch(self, name: str, task: Task) -> None:
+    def use(self, word: str, task: Task) -> None:
+        """Note a load or store of a shared word."""
+        if self._sharing is not None:
+            self._sharing.use(word, task.held)
+
+    def touch(self, name: str, task: Task, *, change: bool) -> None:
         """Note an access to an object that several tasks use without a lock."""
-        if self._histories is not None:
-            self.note(task, self.chains.get(name, 0))
+        self.note(task, self.chains.get(name, 0))
+        if change:
             self.chains[name] = task.history
+            if self._sharing is not None:
+                self._sharing.change(name)
+
+    def kill(self, name: str) -> None:
+        """Stop the task for ever where it is, with what it holds. A task that has ended stays as it is."""
+        if self._sharing is not None:
+            self._sharing.change(f"task {name}")
+        for task in self._tasks:
+            if task.name == name and not task.done:
+                task.op = Op("killed", f"before {task.op}")
 
     # -- for strategies ------------------------------------------------------------------------------------------
 
@@ -151,7 +183,31 @@ class Scheduler:
         """Return what a repetition under the same choices must show at this step."""
         return (self.options, tuple((t.op.kind, t.op.name) for t in self._tasks))
 
+    def local(self) -> int | None:
+        """Return a task whose next operation nothing that others can do before it depends on, or None.
+
+        Whoever goes on first, the result is the same, so the other orders need not be tried. Under a bound of
+        preemptions only the current task qualifies: it would go on for free.
+        """
+        if self._sharing is None or self.ticks < self.bound.ticks:  # the step after any operation may read the clock
+            return None
+        tasks = self._tasks if self.bound.preemptions is None else [self._last]
+        return next((t.id for t in tasks if t is not None and not t.done and self._is_local(t, self._sharing)), None)
+
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _is_local(self, task: Task, sharing: Sharing) -> bool:
+        kind, name = task.op.kind, task.op.name
+        if f"task {task.name}" in sharing.shared:
+            return False  # somebody may kill it before its next operation
+        if kind in ("start", "point", "release", "wait"):
+            return True  # others cannot take a lock that is held, and cannot notify without it
+        if kind == "notify":
+            return self.wakes >= self.bound.spurious
+        if kind in ("load", "store"):
+            word = name.partition(" =")[0]
+            return bool(task.held) and word not in sharing.shared
+        return kind == "read" and name not in sharing.shared
 
     def _unwind(self) -> None:
         """End the tasks that are in the middle of something, one after the other. Their locks are forgotten."""
@@ -202,12 +258,12 @@ class Scheduler:
         return chosen
 
     def _choose(self) -> Task | None:
-        if self._verdict == HOLDS and self.invariant is not None:
+        if self._verdict == HOLDS and self.invariant is not None and len(self.choices) >= self._known:
             self._check(self.invariant)
         while self._verdict == HOLDS:
             self.options = self._options()
             if not self.options:
-                stuck = [task for task in self._tasks if not task.done]
+                stuck = [task for task in self._tasks if not task.done and task.op.kind != "killed"]
                 if stuck:
                     self.fail("deadlock", "; ".join(map(self._waits_for, stuck)))
                 return None
@@ -234,8 +290,12 @@ class Scheduler:
 
     def _options(self) -> tuple[int, ...]:
         bound, last = self.bound, self._last
-        enabled = [task.id for task in self._tasks if self._enabled(task)]
-        timers = self._timers()
+        enabled, timers = [], False
+        for task in self._tasks:
+            if self._enabled(task):
+                enabled.append(task.id)
+            elif task.op.until is not None:
+                timers = True
         if last is not None and last.id in enabled:
             if bound.preemptions is None or self.preemptions < bound.preemptions:
                 enabled.remove(last.id)
@@ -252,7 +312,7 @@ class Scheduler:
         kind, _, target, until = task.op
         if kind == "acquire":
             return target.owner is None
-        if kind in ("waiting", "ended"):
+        if kind in ("waiting", "ended", "killed"):
             return False
         if kind == "sleep":
             return until is not None and self.clock >= until
@@ -271,7 +331,7 @@ class Scheduler:
             if last is not None and task is not last and self._enabled(last):
                 self.preemptions += 1
             self._last = task
-            self._did.append((task.name, str(task.op)))
+            self._did.append((task.name, task.op))
             return task
         if choice == TICK:
             self.ticks += any(self._enabled(task) for task in self._tasks)
@@ -290,7 +350,8 @@ class Scheduler:
     def _waits_for(self, task: Task) -> str:
         kind, name, target, _ = task.op
         if kind == "acquire":
-            return f"{task.name} waits for lock {name}, held by {target.owner.name}"
+            state = " (killed)" if target.owner.op.kind == "killed" else ""
+            return f"{task.name} waits for the {name}, held by {target.owner.name}{state}"
         if kind == "waiting":
             return f"{task.name} waits for a notification of {name}"
         return f"{task.name} waits to {task.op}"

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from fdcomm.testing.schedule import PRUNED, NondeterminismError, Outcome
 from fdcomm.testing.scheduler import Scheduler
-from fdcomm.testing.tasks import Histories
+from fdcomm.testing.tasks import Histories, Sharing
 
 __all__ = ("PCT", "Exhaustive", "Indexed", "RandomWalk", "Replay", "Strategy")
 
@@ -25,6 +25,10 @@ class Strategy(Protocol):
 
     complete: bool
     histories: Histories | None
+    sharing: Sharing | None
+
+    @property
+    def known(self) -> int: ...
 
     def begin(self) -> bool: ...
 
@@ -47,15 +51,24 @@ class Exhaustive:
         prune: End an execution in a state that has been explored with no less of the bound left. Sound if tasks are
             deterministic functions of the results of their operations, and share data only through words, through
             data that one lock protects, or announced by ``access()``. Without it nothing is assumed.
+        reduce: Do not try orders of operations that commute (release, wait, a word that one lock protects so far, ...).
+            Sound under the same conditions, and for invariants that look only at what one lock protects while it is
+            free. When an execution shows that a word is not protected, the search begins anew with that knowledge.
     """
 
-    def __init__(self, *, prune: bool = True) -> None:
+    def __init__(self, *, prune: bool = True, reduce: bool = True) -> None:
         self.complete = False
         self.histories = Histories() if prune else None
+        self.sharing = Sharing() if reduce else None
         self._stack: list[_Node] = []
         self._depth = 0
         self._began = False
         self._seen: dict[Hashable, list[tuple[int, int, int]]] = {}
+
+    @property
+    def known(self) -> int:
+        """How many steps of the next execution repeat the last one."""
+        return max(0, len(self._stack) - 1)
 
     @property
     def states(self) -> int | None:
@@ -65,7 +78,11 @@ class Exhaustive:
     def begin(self) -> bool:
         """See :class:`Strategy`."""
         stack = self._stack
-        if self._began:
+        if self.sharing is not None and self.sharing.news:
+            self.sharing.news = False
+            stack.clear()
+            self._seen.clear()
+        elif self._began:
             while stack and stack[-1].index + 1 == len(stack[-1].options):
                 stack.pop()
             if not stack:
@@ -82,13 +99,15 @@ class Exhaustive:
         self._depth += 1
         if depth < len(self._stack):
             node = self._stack[depth]
-            if node.fingerprint != scheduler.fingerprint():
+            seen = scheduler.fingerprint()
+            if node.fingerprint != seen:
                 raise NondeterminismError(
-                    f"step {depth + 1} differs when repeated: it was {node.fingerprint}, and now is "
-                    f"{scheduler.fingerprint()}"
+                    f"step {depth + 1} differs when repeated: it was {node.fingerprint}, and now is {seen}"
                 )
             return node.options[node.index]
         options = scheduler.options
+        if len(options) > 1 and (local := scheduler.local()) is not None:
+            options = (local,)
         if self.histories is not None and len(options) > 1 and self._known(scheduler):
             return None
         self._stack.append(_Node(options, 0, scheduler.fingerprint()))
@@ -96,7 +115,7 @@ class Exhaustive:
 
     def end(self, outcome: Outcome) -> None:
         """See :class:`Strategy`."""
-        if self._depth < len(self._stack):
+        if self._depth < len(self._stack) and not outcome.failed:
             raise NondeterminismError(f"an execution ended after {self._depth} steps that was longer before")
 
     def _known(self, scheduler: Scheduler) -> bool:
@@ -112,6 +131,8 @@ class RandomWalk:
     """A seeded uniform choice at every step."""
 
     histories: Histories | None = None
+    sharing: Sharing | None = None
+    known = 0
 
     def __init__(self, seed: int, executions: int) -> None:
         self.complete = False
@@ -182,6 +203,8 @@ class Replay:
     """
 
     histories: Histories | None = None
+    sharing: Sharing | None = None
+    known = 0
 
     def __init__(self, choices: Sequence[int], *, strict: bool = True) -> None:
         self.complete = False

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
-__all__ = ("Abandoned", "Histories", "Mutex", "Op", "Pool", "Task")
+__all__ = ("Abandoned", "Histories", "Mutex", "Op", "Pool", "Sharing", "Task")
 
 
 class Abandoned(BaseException):
@@ -39,7 +39,7 @@ class Op(NamedTuple):
 class Task:
     """A task: a function in a thread of its own, which runs only while it holds the baton."""
 
-    __slots__ = ("baton", "children", "done", "history", "id", "ident", "name", "op", "target", "woken")
+    __slots__ = ("baton", "children", "done", "held", "history", "id", "ident", "name", "op", "target", "woken")
 
     def __init__(self, number: int, name: str, target: Callable[[], None]) -> None:
         self.id = number
@@ -48,6 +48,7 @@ class Task:
         self.baton = threading.Lock()
         self.baton.acquire()
         self.op = Op("start", name)
+        self.held: list[str] = []
         self.woken = False
         self.done = False
         self.history = 0
@@ -70,6 +71,37 @@ class Histories:
         """Return the history's number."""
         numbers = self._numbers
         return numbers.setdefault(history, len(numbers) + 1)
+
+
+class Sharing:
+    """What tasks use together, as far as it is known. It only grows; ``news`` is set when it did.
+
+    A word is private to a lock for as long as every use of it was made under that lock. An object that is announced
+    with ``access()`` is constant for as long as nobody changed it.
+    """
+
+    def __init__(self) -> None:
+        self.news = False
+        self.shared: set[str] = set()
+        self._locks: dict[str, frozenset[str]] = {}
+
+    def use(self, word: str, held: list[str]) -> None:
+        """Note a load or store of a word under these locks."""
+        locks = self._locks.get(word)
+        if locks is not None and locks <= set(held):
+            return
+        self._locks[word] = frozenset(held) if locks is None else locks.intersection(held)
+        if not self._locks[word]:
+            self._share(word)
+
+    def change(self, name: str) -> None:
+        """Note a change of an announced object."""
+        self._share(name)
+
+    def _share(self, name: str) -> None:
+        if name not in self.shared:
+            self.shared.add(name)
+            self.news = True
 
 
 class _Worker(threading.Thread):

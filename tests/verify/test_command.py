@@ -26,7 +26,7 @@ def _offer(monkeypatch: pytest.MonkeyPatch, checks: list[Check]) -> None:
 
 
 def test_every_protocol_has_a_module_at_every_level() -> None:
-    assert collect.protocols() == ["dispatch"]
+    assert "dispatch" in collect.protocols()
     assert [level for level in LEVELS if collect.module_of(level) is None] == []
 
 

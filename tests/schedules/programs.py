@@ -1,0 +1,361 @@
+"""Programs over the shipping host service. Each takes the runtime and returns one fresh scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from fdcomm.errors import CommTimeoutError, FencedError, HostLostError, PeerLostError
+from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
+from fdcomm.testing.schedule import Constant
+from tests.schedules.testbed import Testbed
+
+__all__ = ("PROGRAMS", "program")
+
+
+def deliver(runtime: ControlledRuntime, ranks: int, batches: int, depth: int) -> Scenario:
+    """One putter, some readers, everything blocking: each reader gets each batch once and in order."""
+    bed = Testbed(runtime, ranks, depth)
+    engine, readers = bed.session(0, "producer"), bed.readers()
+
+    def put() -> None:
+        for _ in range(batches):
+            bed.put(engine)
+
+    def read(rank: int) -> None:
+        for _ in range(batches):
+            bed.get(readers[rank], rank)
+
+    def final() -> None:
+        expected = list(range(1, batches + 1))
+        assert all(ids == expected for ids in bed.got.values()), f"got {bed.got}"
+        assert bed.core.num_tasks() == 0
+
+    return bed.scenario({"put": put, **{f"read {r}": partial(read, r) for r in range(ranks)}}, final)
+
+
+def two_putters(runtime: ControlledRuntime, puts: int) -> Scenario:
+    """Two putters and a reader: batches come in the order in which the calls arrived."""
+    bed = Testbed(runtime, 1)
+    engines, (reader,) = [bed.session(0, "producer") for _ in range(2)], bed.readers()
+
+    def put(session: int) -> None:
+        for _ in range(puts):
+            bed.put(session)
+
+    def read() -> None:
+        for _ in range(2 * puts):
+            bed.get(reader, 0)
+
+    def final() -> None:
+        assert bed.got[0] == list(range(1, 2 * puts + 1)), f"got {bed.got[0]}"
+
+    tasks: dict[str, Callable[[], None]] = {f"put {n}": partial(put, session) for n, session in enumerate(engines)}
+    return bed.scenario({**tasks, "read": read}, final)
+
+
+def clear_by_every_rank(runtime: ControlledRuntime) -> Scenario:
+    """Both ranks clear after one event, while the engine puts a new batch: P1.5, and P1.4 for a started batch.
+
+    The engine clears first and then puts: the ranks' clears are of the epoch before, so the new batch survives.
+    """
+    bed = Testbed(runtime, 2)
+    engine, readers = bed.session(0, "producer"), bed.readers()
+    old = bed.put(engine, 0.0)
+    bed.get(readers[0], 0)
+    new: list[int] = []
+
+    def engine_side() -> None:
+        bed.service.clear_data(engine)
+        new.append(bed.put(engine))
+
+    def rank(number: int) -> None:
+        bed.service.clear_data(readers[number])
+        for _ in range(1 + number):  # rank 0 has the old batch, rank 1 has none yet
+            bed.get(readers[number], number)
+
+    def final() -> None:
+        assert bed.got == {0: [old, *new], 1: [old, *new]}, f"got {bed.got}: the new batch is {new}"
+
+    return bed.scenario({"engine": engine_side, "rank 0": partial(rank, 0), "rank 1": partial(rank, 1)}, final)
+
+
+def clear_and_put(runtime: ControlledRuntime) -> Scenario:
+    """Two ranks clear while a put that did not clear goes on: it is dropped whole or delivered to both, never split."""
+    bed = Testbed(runtime, 2, depth=2)
+    engine, readers = bed.session(0, "producer"), bed.readers()
+
+    def put() -> None:
+        bed.put(engine)
+        bed.put(engine)
+
+    def rank(number: int) -> None:
+        bed.get(readers[number], number, 0.0)
+        bed.service.clear_data(readers[number])
+        bed.get(readers[number], number, 0.0)
+
+    def final() -> None:
+        # What is left over is read now, so that the two can be compared.
+        for number, session in enumerate(readers):
+            while bed.get(session, number, 0.0):
+                pass
+        assert bed.got[0] == bed.got[1], f"the ranks differ: {bed.got}"
+
+    return bed.scenario({"put": put, "rank 0": partial(rank, 0), "rank 1": partial(rank, 1)}, final)
+
+
+def fence_of_a_rank(runtime: ControlledRuntime) -> Scenario:
+    """A rank's connection is lost while a put waits for it: PeerLostError, then a new reader, then all goes on."""
+    bed = Testbed(runtime, 2)
+    engine, readers = bed.session(0, "producer"), bed.readers()
+    bed.put(engine, 0.0)
+    answers: list[int] = []
+
+    def put() -> None:
+        with bed.expect(PeerLostError):
+            answers.append(bed.put(engine))
+
+    def survivor() -> None:
+        bed.get(readers[0], 0)
+
+    def network() -> None:
+        bed.service.lose_session(readers[1])
+
+    def final() -> None:
+        # Rank 1 reads nothing any more, so batch 1 keeps the queue full: the put can only end with the error.
+        assert bed.raised == ["PeerLostError"], f"put answered {answers}"
+        again = bed.session(1, "reader")
+        # What rank 0 has started without it is not for the new reader, and room for the next.
+        assert bed.core.num_tasks() == 0
+        bed.put(engine, 0.0)
+        assert bed.get(again, 1, 0.0) == bed.get(readers[0], 0, 0.0) != 0
+
+    return bed.scenario({"put": put, "survivor": survivor, "network": network}, final)
+
+
+def fence_of_a_producer(runtime: ControlledRuntime) -> Scenario:
+    """A producer's connection is lost while its put waits: the call is withdrawn, and the next one gets its turn."""
+    bed = Testbed(runtime, 1, depth=2)
+    dying, living = bed.session(0, "producer"), bed.session(0, "producer")
+    (reader,) = bed.readers()
+    bed.put(living, 0.0)
+
+    def put_dying() -> None:
+        with bed.expect(FencedError):
+            bed.put(dying)
+
+    def put_living() -> None:
+        bed.put(living)
+
+    def network() -> None:
+        bed.service.lose_session(dying)
+
+    def read() -> None:
+        bed.get(reader, 0)
+
+    def final() -> None:
+        assert not bed.core.waiting, "a call waits that nobody made"
+        while bed.get(reader, 0, 0.0):
+            pass
+        assert len(bed.got[0]) + len(bed.raised) == 3, f"got {bed.got[0]}, raised {bed.raised}"
+
+    return bed.scenario({"put dying": put_dying, "put living": put_living, "network": network, "read": read}, final)
+
+
+def poll_then_get(runtime: ControlledRuntime, batches: int) -> Scenario:
+    """A reader polls the exist word, then gets without waiting: the word never lies and no wake-up is lost."""
+    bed = Testbed(runtime, 1)
+    engine, (reader,) = bed.session(0, "producer"), bed.readers()
+
+    def put() -> None:
+        for _ in range(batches):
+            bed.put(engine)
+
+    def read() -> None:
+        for _ in range(batches):
+            while not runtime.load(bed.words, 0):
+                runtime.sleep(0.001)
+            assert bed.get(reader, 0, 0.0), "exist was 1, and there was nothing to read"
+
+    def final() -> None:
+        assert bed.words[0] == 0
+        assert bed.got[0] == list(range(1, batches + 1))
+
+    return bed.scenario({"put": put, "read": read}, final)
+
+
+def tickets(runtime: ControlledRuntime) -> Scenario:
+    """Rank 0 hands a ticket to rank 1 while both may clear: both get the batch of the ticket, or neither does."""
+    bed = Testbed(runtime, 2)
+    engine, readers = bed.session(0, "producer"), bed.readers()
+    got: dict[int, int] = {}
+
+    def put() -> None:
+        bed.put(engine, 0.0)
+        bed.service.clear_data(engine)
+        with bed.expect(CommTimeoutError):
+            bed.put(engine, 0.0)
+
+    handed = runtime.condition()
+    ticket: list[int] = []
+
+    def detector() -> None:
+        seen = runtime.load(bed.words, 1)
+        with handed:
+            ticket.append(seen)
+            handed.notify_all()
+        take(0, seen)
+
+    def follower() -> None:
+        with handed:
+            while not ticket:
+                handed.wait()
+        take(1, ticket[0])
+
+    def take(rank: int, wanted: int) -> None:
+        got[rank] = bed.service.get_tasks(readers[rank], wanted, 0.0)[0] if wanted else 0
+
+    def final() -> None:
+        assert got[0] == got[1], f"ticket {ticket[0]}: the ranks got {got}"
+
+    return bed.scenario({"put": put, "rank 0": detector, "rank 1": follower}, final)
+
+
+def put_with_timeout(runtime: ControlledRuntime, *, comes: bool) -> Scenario:
+    """A put of one second while the queue is full, and a reader that comes or does not come."""
+    bed = Testbed(runtime, 1)
+    engine, (reader,) = bed.session(0, "producer"), bed.readers()
+    bed.put(engine, 0.0)
+    start = runtime.monotonic()
+    answers: list[int] = []
+    errors: list[CommTimeoutError] = []
+
+    def put() -> None:
+        try:
+            answers.append(bed.put(engine, 1.0))
+        except CommTimeoutError as error:
+            errors.append(error)
+
+    def read() -> None:
+        if comes:
+            bed.get(reader, 0, 0.0)
+
+    def final() -> None:
+        assert len(answers) + len(errors) == 1
+        for error in errors:
+            assert error.missing == (0,), f"it waited for ranks {error.missing}"
+            assert error.waited_s >= 1.0, f"it gave up after {error.waited_s} s"
+        assert runtime.monotonic() - start <= 1.001
+        assert bool(answers) == (bed.core.num_tasks() == 1 and bed.got[0] == [1]), "answered, and not put"
+        assert comes or errors, "nobody read, and put returned"
+
+    return bed.scenario({"put": put, "read": read}, final)
+
+
+def get_with_timeout(runtime: ControlledRuntime) -> Scenario:
+    """A get of one second and a put: what the get gave up is there for the next get."""
+    bed = Testbed(runtime, 1)
+    engine, (reader,) = bed.session(0, "producer"), bed.readers()
+
+    def put() -> None:
+        bed.put(engine)
+
+    def read() -> None:
+        with bed.expect(CommTimeoutError):
+            bed.get(reader, 0, 1.0)
+
+    def final() -> None:
+        if bed.raised:
+            assert bed.get(reader, 0, 0.0) == 1
+        assert bed.got[0] == [1]
+
+    return bed.scenario({"put": put, "read": read}, final)
+
+
+def close_while_it_waits(runtime: ControlledRuntime, method: str) -> Scenario:
+    """One thread closes a session while another one waits in it: FencedError, and nothing of the call stays."""
+    bed = Testbed(runtime, 1)
+    other, (reader,) = bed.session(0, "producer"), bed.readers()
+    mine = bed.session(0, "producer") if method == "put" else reader
+    if method == "put":
+        bed.put(other, 0.0)
+    answers: list[int] = []
+
+    def call() -> None:
+        with bed.expect(FencedError):
+            answers.append(bed.put(mine) if method == "put" else bed.get(mine, 0))
+
+    def close() -> None:
+        bed.service.close_session(mine)
+
+    def final() -> None:
+        assert bed.raised == ["FencedError"], f"the call answered {answers}"
+        assert not bed.core.waiting
+        assert bed.service.view(other)["sessions"] == (2 if method == "put" else 1)
+        if method == "put":
+            assert bed.get(reader, 0, 0.0) == 1
+            bed.put(other, 0.0)
+
+    return bed.scenario({"call": call, "close": close}, final)
+
+
+def end_of_the_host(runtime: ControlledRuntime) -> Scenario:
+    """The host ends while a put and a get wait: both are told."""
+    bed = Testbed(runtime, 2)
+    engine, readers = bed.session(0, "producer"), bed.readers()
+    bed.put(engine, 0.0)
+    bed.get(readers[0], 0)
+
+    def put() -> None:
+        with bed.expect(HostLostError):
+            bed.put(engine)
+
+    def read() -> None:
+        with bed.expect(HostLostError):
+            bed.get(readers[0], 0)
+
+    def final() -> None:
+        assert bed.raised == ["HostLostError"] * 2, f"raised {bed.raised}"
+
+    return bed.scenario({"put": put, "read": read, "end": bed.service.shut_down}, final)
+
+
+_BUILDS: dict[str, Callable[..., Scenario]] = {
+    "deliver": deliver,
+    "two putters": two_putters,
+    "clear by every rank": clear_by_every_rank,
+    "clear and put": clear_and_put,
+    "fence of a rank": fence_of_a_rank,
+    "fence of a producer": fence_of_a_producer,
+    "poll then get": poll_then_get,
+    "tickets": tickets,
+    "put with timeout": put_with_timeout,
+    "get with timeout": get_with_timeout,
+    "close while it waits": close_while_it_waits,
+    "end of the host": end_of_the_host,
+}
+
+
+def program(name: str, **constants: Constant) -> Program:
+    """Return a program by name."""
+    return Program(name, partial(_BUILDS[name], **constants), constants)
+
+
+PROGRAMS: dict[str, tuple[Program, Bound]] = {
+    "1 putter, 2 readers, 2 batches": (program("deliver", ranks=2, batches=2, depth=1), Bound()),
+    "1 putter, 2 readers, 1 batch": (program("deliver", ranks=2, batches=1, depth=1), Bound(spurious=1)),
+    "2 putters, 1 reader": (program("two putters", puts=1), Bound(spurious=1)),
+    "clear by every rank of one epoch, and a new put": (program("clear by every rank"), Bound()),
+    "two ranks clear while batches are put": (program("clear and put"), Bound()),
+    "fence of a rank that a put waits for": (program("fence of a rank"), Bound(spurious=1)),
+    "fence of a producer whose put waits": (program("fence of a producer"), Bound()),
+    "poll of the exist word, then get": (program("poll then get", batches=2), Bound()),
+    "tickets, with a clear between": (program("tickets"), Bound()),
+    "put of 1 s, the reader comes": (program("put with timeout", comes=True), Bound(ticks=1, spurious=1)),
+    "put of 1 s, the reader does not come": (program("put with timeout", comes=False), Bound(ticks=1, spurious=1)),
+    "get of 1 s and a put": (program("get with timeout"), Bound(ticks=1, spurious=1)),
+    "close while put waits": (program("close while it waits", method="put"), Bound(spurious=1)),
+    "close while get waits": (program("close while it waits", method="get"), Bound(spurious=1)),
+    "end of the host": (program("end of the host"), Bound(spurious=1)),
+}
+"""What is explored exhaustively: (program, bound). Preemptions are not limited."""
