@@ -1,84 +1,143 @@
-"""The abstract broadcast that every delivery protocol refines: each rank takes each batch once, and in order.
+"""The abstract broadcast that every delivery protocol refines; the twin of ``tla/common/Broadcast.tla``.
 
-It knows no calls, no flags and no processes. A retained batch leaves when every rank has taken or missed it; a clear
-takes back only what nobody has started; a rank that came back after a loss misses what others started without it.
+Messages are sent in order, and every reader gets each of them once and in that order. A clear takes back what nobody
+has got; a reader that was lost and comes back does not get what the others have begun without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from models.kernel import Action, Model, Step
 
-__all__ = ("Batch", "Broadcast", "State")
+__all__ = ("Broadcast", "Config", "State")
 
-
-class Batch(NamedTuple):
-    """A retained batch and the ranks that are done with it."""
-
-    id: int
-    done: frozenset[int]
+OUT, IN, DYING, LOST = "out", "in", "dying", "lost"
 
 
 class State(NamedTuple):
-    """Retained batches, clears so far, and what each rank was given."""
+    """All variables of the spec."""
 
-    log: tuple[Batch, ...]
-    epoch: int
+    sent: tuple[int, ...]
     got: tuple[tuple[int, ...], ...]
+    dropped: frozenset[int]
+    skipped: tuple[frozenset[int], ...]
+    epoch: int
+    reader: tuple[str, ...]
+    writer: bool
+
+
+@dataclass(frozen=True)
+class Config:
+    """Readers 0 .. readers-1, messages 1 .. messages, epochs 0 .. clears."""
+
+    readers: int = 2
+    messages: int = 2
+    depth: int = 1
+    clears: int = 1
+
+    def constants(self) -> dict[str, int | frozenset[int]]:
+        """Return the constants under their names in the spec."""
+        return {
+            "Readers": frozenset(range(self.readers)),
+            "Messages": frozenset(range(1, self.messages + 1)),
+            "Depth": self.depth,
+            "Epochs": frozenset(range(self.clears + 1)),
+        }
 
 
 Steps: TypeAlias = Iterator[Step[State]]
 
 
 class Broadcast(Model[State]):
-    """Next-state relation. Batches are named 1 .. ``max_id`` in the order of their publication; some may be unused."""
+    """Next-state relation."""
 
-    def __init__(self, ranks: int, depth: int, max_id: int, max_epoch: int) -> None:
+    def __init__(self, config: Config | None = None) -> None:
         self.name = "broadcast"
-        self.ranks, self.depth, self.max_id, self.max_epoch = ranks, depth, max_id, max_epoch
-        self.actions = {"Publish": self.publish, "Take": self.take, "Miss": self.miss, "Clear": self.clear}
+        self.config = config = config or Config()
+        self.readers = range(config.readers)
+        self.actions = {
+            "Send": self.send,
+            "Receive": self.receive,
+            "Enter": lambda s: self._become(s, "Enter", OUT, IN),
+            "Exit": lambda s: self._become(s, "Exit", IN, OUT),
+            "Die": lambda s: self._become(s, "Die", IN, DYING),
+            "Lose": lambda s: self._become(s, "Lose", DYING, LOST),
+            "Recover": self.recover,
+            "Clear": self.clear,
+            "WriterComesOrGoes": self.writer_comes_or_goes,
+        }
         self.invariants = {
-            "ExactlyOnceInOrder": lambda s: all(list(ids) == sorted(set(ids)) for ids in s.got),
-            "Bounded": lambda s: len(s.log) <= depth,
+            "ExactlyOnceInOrder": lambda s: all(
+                ids == self.wanted(s, reader)[: len(ids)] for reader, ids in enumerate(s.got)
+            ),
+            "Bounded": lambda s: len(self.pending(s)) <= config.depth,
+            "OneFate": lambda s: all(
+                not s.dropped.intersection(ids) and not s.skipped[reader].intersection(ids)
+                for reader, ids in enumerate(s.got)
+            ),
         }
         self.action_properties = {}
-        self.sometimes = {"every rank took the last batch": lambda s: all(max_id in ids for ids in s.got)}
+        self.sometimes = {
+            "everybody got the last message": lambda s: all(config.messages in ids for ids in s.got),
+            "a message was taken back": lambda s: bool(s.dropped),
+            "a reader missed a message": lambda s: any(s.skipped),
+        }
         self.sometimes_steps = {}
 
     def initial(self) -> Iterable[State]:
-        """Nothing was published."""
-        return (State((), 0, ((),) * self.ranks),)
+        """Nothing was sent, and nobody reads."""
+        n = len(self.readers)
+        return (State((), ((),) * n, frozenset(), (frozenset(),) * n, 0, (OUT,) * n, True),)
 
-    def publish(self, s: State) -> Steps:
-        """A batch that is newer than all others is retained."""
-        newest = max((*(batch.id for batch in s.log), *(id_ for ids in s.got for id_ in ids)), default=0)
-        if len(s.log) < self.depth:
-            for id_ in range(newest + 1, self.max_id + 1):
-                yield Action("Publish", (("id", id_),)), s._replace(log=(*s.log, Batch(id_, frozenset())))
+    def wanted(self, s: State, reader: int) -> tuple[int, ...]:
+        """What a reader should get, from first to last."""
+        return tuple(m for m in s.sent if m not in s.dropped and m not in s.skipped[reader])
 
-    def take(self, s: State) -> Steps:
-        """A rank takes the oldest batch that it is not done with."""
-        for rank in range(self.ranks):
-            for index, batch in enumerate(s.log):
-                if rank not in batch.done:
-                    log = (*s.log[:index], batch._replace(done=batch.done | {rank}), *s.log[index + 1 :])
-                    got = (*s.got[:rank], (*s.got[rank], batch.id), *s.got[rank + 1 :])
-                    yield Action("Take", (("rank", rank),)), s._replace(log=self._retained(log), got=got)
-                    break
+    def pending(self, s: State) -> frozenset[int]:
+        """Messages under way: somebody still has to get them."""
+        ends = list(zip(s.got, s.skipped, strict=True))
+        return frozenset(
+            m for m in s.sent if m not in s.dropped and any(m not in got and m not in missed for got, missed in ends)
+        )
 
-    def miss(self, s: State) -> Steps:
-        """A rank that was lost comes back: what others have started is not for it."""
-        for rank in range(self.ranks):
-            log = self._retained(b._replace(done=b.done | {rank}) if b.done else b for b in s.log)
-            if log != s.log:
-                yield Action("Miss", (("rank", rank),)), s._replace(log=log)
+    def send(self, s: State) -> Steps:
+        """A message that is newer than all others is under way."""
+        if s.writer and len(self.pending(s)) < self.config.depth:
+            for message in range(max(s.sent, default=0) + 1, self.config.messages + 1):
+                yield Action("Send", (("message", message),)), s._replace(sent=(*s.sent, message))
+
+    def receive(self, s: State) -> Steps:
+        """A reader gets its next message. One that is gone may, while nobody knows."""
+        for reader in self.readers:
+            wanted = self.wanted(s, reader)
+            count = len(s.got[reader])
+            if s.reader[reader] in (IN, DYING) and count < len(wanted):
+                got = (*s.got[:reader], (*s.got[reader], wanted[count]), *s.got[reader + 1 :])
+                yield Action("Receive", (("rank", reader),)), s._replace(got=got)
+
+    def _become(self, s: State, name: str, before: str, after: str) -> Steps:
+        for reader in self.readers:
+            if s.reader[reader] == before:
+                life = (*s.reader[:reader], after, *s.reader[reader + 1 :])
+                yield Action(name, (("rank", reader),)), s._replace(reader=life)
+
+    def recover(self, s: State) -> Steps:
+        """A lost reader comes back, and misses what the others have begun."""
+        for action, after in self._become(s, "Recover", LOST, IN):
+            reader = action.params[0][1]
+            begun = {m for m in self.pending(s) if any(m in ids for ids in s.got) and m not in s.got[reader]}
+            missed = s.skipped[reader] | begun
+            yield action, after._replace(skipped=(*s.skipped[:reader], missed, *s.skipped[reader + 1 :]))
 
     def clear(self, s: State) -> Steps:
-        """What nobody has started is taken back."""
-        if s.epoch < self.max_epoch:
-            yield Action("Clear"), s._replace(log=tuple(b for b in s.log if b.done), epoch=s.epoch + 1)
+        """What nobody has got is taken back."""
+        if s.epoch < self.config.clears:
+            idle = {m for m in self.pending(s) if not any(m in ids for ids in s.got)}
+            yield Action("Clear"), s._replace(epoch=s.epoch + 1, dropped=s.dropped | idle)
 
-    def _retained(self, log: Iterable[Batch]) -> tuple[Batch, ...]:
-        return tuple(batch for batch in log if len(batch.done) < self.ranks)
+    def writer_comes_or_goes(self, s: State) -> Steps:
+        """Whether anybody can send."""
+        yield Action("WriterComesOrGoes"), s._replace(writer=not s.writer)

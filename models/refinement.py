@@ -6,13 +6,12 @@ Every initial state must map to an abstract initial state, and every step to an 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from models.explore import Path
-from models.graph import Graph
+from models.explore import Path, path_to
 from models.kernel import Action, Model, show
 
 __all__ = ("Failure", "Refinement", "refine")
@@ -55,33 +54,47 @@ class Refinement(Generic[S, A]):
         return self.failure is None
 
 
-def refine(concrete: Graph[S], abstract: Model[A], mapping: Callable[[S], A]) -> Refinement[S, A]:
-    """Check every step of the concrete graph. Stops at the first failure."""
+def refine(
+    concrete: Model[S], abstract: Model[A], mapping: Callable[[S], A], max_states: int = 200_000
+) -> Refinement[S, A]:
+    """Check every step, nearest first. Stops at the first failure; ValueError beyond ``max_states``."""
     result: Refinement[S, A] = Refinement(f"{concrete.name} refines {abstract.name}")
     initial = set(abstract.initial())
-    for state in concrete.initial:
-        if (image := mapping(state)) not in initial:
-            result.failure = Failure(Path(state), None, image, ())
+    images: dict[S, A] = {}
+    parents: dict[S, tuple[Action, S] | None] = {}
+    for state in concrete.initial():
+        images[state] = mapping(state)
+        parents[state] = None
+        if images[state] not in initial:
+            result.failure = Failure(Path(state), None, images[state], ())
             return result
-    images = {state: mapping(state) for state in concrete.states}
     table: dict[A, dict[A, tuple[Action, ...]]] = {}
-    for before, action, after in concrete.edges:
-        source, target = images[before], images[after]
-        result.steps += 1
-        seen = result.simulates.setdefault(action.name, Counter())
-        if source == target:
-            seen["(stutter)"] += 1
-            continue
+    queue = deque(images)
+    while queue:
+        before = queue.popleft()
+        source = images[before]
         if source not in table:
             table[source] = _successors(abstract, source)
-        if matches := table[source].get(target):
-            seen[matches[0].name] += 1
-            continue
-        prefix = concrete.path(before)
-        allowed = tuple(dict.fromkeys(str(step) for steps in table[source].values() for step in steps))
-        path = Path(prefix.start, (*prefix.steps, (action, after)))
-        result.failure = Failure(path, source, target, allowed)
-        return result
+        for action, after in concrete.steps(before):
+            result.steps += 1
+            if after not in images:
+                if len(images) >= max_states:
+                    raise ValueError(f"{concrete.name} has more than {max_states} states")
+                images[after] = mapping(after)
+                parents[after] = (action, before)
+                queue.append(after)
+            target = images[after]
+            seen = result.simulates.setdefault(action.name, Counter())
+            if matches := table[source].get(target):
+                seen[matches[0].name] += 1
+            elif source == target:
+                seen["(stutter)"] += 1
+            else:
+                prefix = path_to(parents, before)
+                allowed = tuple(dict.fromkeys(str(step) for steps in table[source].values() for step in steps))
+                path = Path(prefix.start, (*prefix.steps, (action, after)))
+                result.failure = Failure(path, source, target, allowed)
+                return result
     return result
 
 

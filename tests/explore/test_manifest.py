@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from models import dispatch, dispatch_shipped
+from models import dispatch, dispatch_shipped, worker_loop
 from models.explore import explore
 from models.kernel import Model
 from tests.explore.contract import ROOT
@@ -28,6 +28,9 @@ _SHIPPED = {"N": "ranks", "P": "producers", "MaxCalls": "max_calls", "MaxClears"
 _SHIPPED |= {"IdleGets": "idle_gets", "Clearers": "clearers", "Mortal": "mortal", "KilledHolding": "killed_holding"}
 _SHIPPED |= {"OneAddress": "one_address", "LowerInside": "lower_inside"}
 
+_LOOP = {"N": "ranks", "MaxCalls": "max_calls", "MaxLoops": "max_loops", "MaxClears": "max_clears"}
+_LOOP |= {"EngineClears": "engine_clears", "Shipped": "shipped", "Tickets": "tickets"}
+
 
 def _configs(expect: str) -> list[dict[str, Any]]:
     with (ROOT / "tla" / "manifest.toml").open("rb") as file:
@@ -35,7 +38,7 @@ def _configs(expect: str) -> list[dict[str, Any]]:
     return [
         entry
         for entry in entries
-        if entry["module"] in ("MCDispatch", "MCDispatchShipped")
+        if entry["module"] in ("MCDispatch", "MCDispatchShipped", "WorkerLoop")
         and (entry["mode"], entry["size"], entry["expect"]) == ("check", "small", expect)
     ]
 
@@ -51,6 +54,10 @@ def _model(entry: Mapping[str, Any]) -> Model[Any]:
         shipped = dispatch_shipped.Config(**{_SHIPPED[name]: value for name, value in constants.items()})
         assert shipped.constants() == constants
         return dispatch_shipped.DispatchShipped(shipped)
+    if entry["module"] == "WorkerLoop":
+        loop = worker_loop.Config(**{_LOOP[name]: value for name, value in constants.items()})
+        assert loop.constants() == constants
+        return worker_loop.WorkerLoop(loop)
     guards = {name: constants[name] for name in dispatch.Guards.names()}
     values = {_FIXED[name]: value for name, value in constants.items() if name not in guards}
     config = dispatch.Config(**values, guards=dispatch.Guards(**guards))

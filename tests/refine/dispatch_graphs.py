@@ -21,10 +21,10 @@ FIXED: dict[str, Config] = {
     ),
     "1 rank, 2 producers": Config(ranks=1, producers=2, depth=2, max_calls=3, mortal_producers=R({0})),
     "2 ranks, everybody comes and goes": Config(
-        leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
+        max_calls=1, leavers=R({1}), mortal=R({0, 1}), mortal_producers=R({0}), quitters=R({0})
     ),
     "2 ranks, 2 clears, 2 calls at once": Config(per_producer=2, max_epoch=2, mortal=R({1}), max_calls=2),
-    "3 ranks, crash": Config(ranks=3, mortal=R({2})),
+    "3 ranks, crash": Config(ranks=3, max_calls=1, mortal=R({2})),
     "3 ranks, 2 batches retained": Config(ranks=3, depth=2),
 }
 

@@ -16,17 +16,21 @@ __all__ = ("config_text", "function", "tlc_graph")
 S = TypeVar("S", bound=tuple[Any, ...])
 
 
-def config_text(constants: Mapping[str, object]) -> str:
-    """Return a TLC configuration: ``Spec`` under these constants, and nothing to check."""
+def config_text(constants: Mapping[str, object], spec: str = "Spec") -> str:
+    """Return a TLC configuration: the spec under these constants, and nothing to check."""
     unbounded = [name for name, value in constants.items() if value is None]
     if unbounded:
         raise ValueError(f"TLC needs a bound for {', '.join(unbounded)}")
     lines = [f"    {name} = {show(value)}" for name, value in constants.items()]
-    return "\n".join(["SPECIFICATION Spec", "CONSTANTS", *lines, ""])
+    return "\n".join([f"SPECIFICATION {spec}", "CONSTANTS", *lines, ""])
 
 
 def tlc_graph(
-    module: str, constants: Mapping[str, object], fields: tuple[str, ...], decode: Callable[[Mapping[str, Any]], S]
+    module: str,
+    constants: Mapping[str, object],
+    fields: tuple[str, ...],
+    decode: Callable[[Mapping[str, Any]], S],
+    formula: str = "Spec",
 ) -> Named[S]:
     """Run TLC on ``tla/<module>`` and return its graph. The spec's variables must be exactly ``fields``."""
     with tempfile.TemporaryDirectory(prefix="fdcomm-graph-") as folder:
@@ -34,7 +38,7 @@ def tlc_graph(
         spec = ROOT / module
         root, config = Path(folder) / "Graph.tla", Path(folder) / "Graph.cfg"
         root.write_text(f"---- MODULE Graph ----\nEXTENDS {spec.stem}\n====\n", encoding="utf-8")
-        config.write_text(config_text(constants), encoding="utf-8")
+        config.write_text(config_text(constants, formula), encoding="utf-8")
         _, graph = dump(Run(root, config, library=(spec.parent,)))
     states = {}
     for state in graph.states:

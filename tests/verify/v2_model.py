@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 from models.dispatch import Config
 from models.graph import Difference
-from tests.refine import shipped_graphs
+from tests.refine import broadcast_graphs, shipped_graphs, worker_loop_graphs
+from tests.refine.broadcast_graphs import ABSTRACT
 from tests.refine.dispatch_graphs import FAULTY, FIXED, UNGUARDED, compared
 from tests.refine.shipped_graphs import SHIPPED
+from tests.refine.worker_loop_graphs import LOOPS
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -23,13 +25,15 @@ _ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 
 
 def checks(protocol: str, size: str) -> list[Check]:
-    """Return one check for each configuration; "large" takes each guard away by itself too."""
+    """Return one check for each configuration; "large" also takes each guard away by itself."""
     if protocol != "dispatch":
         return []
     found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
     found.append(Check(protocol, _LEVEL, _ALL_GUARDS, _row, (_ALL_GUARDS, UNGUARDED)))
     found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in SHIPPED]
+    found += [Check(protocol, _LEVEL, name, _loop, (name,)) for name in LOOPS]
     if size == "large":
+        found.append(Check(protocol, _LEVEL, "Broadcast", _broadcast))
         found += [Check(protocol, _LEVEL, f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
     return found
 
@@ -47,6 +51,19 @@ def _shipped(name: str) -> Row:
     wanted, difference = shipped_graphs.compared(config)
     bounds = f"N={config.ranks} P={config.producers} MaxCalls={config.max_calls} MaxClears={config.max_clears}"
     return _result(f"SHIPPED: {name}", bounds, len(wanted.states), len(wanted.edges), difference)
+
+
+def _loop(name: str) -> Row:
+    config = LOOPS[name]
+    wanted, difference = worker_loop_graphs.compared(config)
+    bounds = f"N={config.ranks} MaxCalls={config.max_calls} MaxLoops={config.max_loops} MaxClears={config.max_clears}"
+    return _result(name, bounds, len(wanted.states), len(wanted.edges), difference)
+
+
+def _broadcast() -> Row:
+    wanted, difference = broadcast_graphs.compared(ABSTRACT)
+    bounds = f"Readers={ABSTRACT.readers} Messages={ABSTRACT.messages} Depth={ABSTRACT.depth} Clears={ABSTRACT.clears}"
+    return _result("Broadcast", bounds, len(wanted.states), len(wanted.edges), difference)
 
 
 def _row(what: str, config: Config) -> Row:
