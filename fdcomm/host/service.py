@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -98,6 +98,7 @@ class HostService:
             so that a restarted rank need not wait until the host has noticed the end of the old one.
         instance: Random number that tells this host from an earlier one at the same address.
         words_path: Where clients on this machine can map ``words``; "" when they cannot.
+        only: Run these channels and no others: for simulations, in which every lock is a scheduling point.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class HostService:
         is_connected: Callable[[int], bool] = lambda session: True,
         instance: int = 0,
         words_path: str = "",
+        only: Collection[str] | None = None,
     ) -> None:
         config.check()
         self.config = config
@@ -123,7 +125,8 @@ class HostService:
             def place(protocol: str, dp: int = dp) -> Place:
                 return Place(protocol, dp, runtime, recorder, is_connected)
 
-            self._replicas.append(self._channels(words, dp, place))
+            channels = self._channels(words, dp, place)
+            self._replicas.append({name: channels[name] for name in channels if only is None or name in only})
 
     def open_session(self, hello: Hello) -> Welcome:
         """Open a session. Its incarnation, the session number, is never used again."""
@@ -189,6 +192,10 @@ class HostService:
                     operation=action,
                 )
         return getattr(channel, action)(session, *args)
+
+    def channel(self, protocol: str, dp: int = 0) -> Channel:
+        """Return a channel, for simulations that look inside."""
+        return self._replicas[dp][protocol]
 
     # -- helpers -------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from fdcomm.errors import (
     HostLostError,
     PeerLostError,
 )
+from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.trace import Recorder
 from fdcomm.transports.inproc import InprocTransport
@@ -43,7 +44,9 @@ class Memory(Recorder):
 
 def hello(ranks: int, client_id: int, role: str | None, dp: int = 0) -> Hello:
     """Return what a handle says when it connects."""
-    return Hello(version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=dp, role=role, pid=0)
+    return Hello(
+        version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=dp, role=role, pid=0
+    )
 
 
 class ServiceDriver:
@@ -76,7 +79,9 @@ class ServiceDriver:
 
     def core(self) -> Core[bytes]:
         """Return the core inside."""
-        return self.service._replicas[0]["dispatch"]._core  # type: ignore[attr-defined,no-any-return]
+        channel = self.service.channel("dispatch")
+        assert isinstance(channel, DispatchChannel)
+        return channel._core
 
     def state(self) -> State:
         """Return the model's state that the service is in."""
@@ -135,7 +140,9 @@ class ServiceDriver:
         elif name == "GetTasks":
             self._get(number)
         else:
-            (self.readers if name == "ClearRank" else self.producers)[number].call("act", "dispatch", "clear_data", timeout=0.0)
+            (self.readers if name == "ClearRank" else self.producers)[number].call(
+                "act", "dispatch", "clear_data", timeout=0.0
+            )
 
     def finish(self) -> None:
         """End the host: whoever waits is told."""
@@ -163,13 +170,17 @@ class ServiceDriver:
                 tried += 1
             elif reader is not None and status != DEAD:
                 for method, *args in (("get_tasks", 0, 0.0), ("clear_data",), ("put_tasks", b"", 0.0)):
-                    self._refused(FencedError, lambda r=reader, m=method, a=args: r.call(m, *a, timeout=0.0))
+                    self._refused(
+                        FencedError, lambda r=reader, m=method, a=args: r.call("act", "dispatch", m, *a, timeout=0.0)
+                    )
                     tried += 1
         for producer, life in enumerate(state.producer):
             if life == DOWN:
                 gone = self.producers[producer]
                 for method, *args in (("clear_data",), ("put_tasks", b"", 0.0)):
-                    self._refused(FencedError, lambda g=gone, m=method, a=args: g.call(m, *a, timeout=0.0))
+                    self._refused(
+                        FencedError, lambda g=gone, m=method, a=args: g.call("act", "dispatch", m, *a, timeout=0.0)
+                    )
                     tried += 1
         return tried
 

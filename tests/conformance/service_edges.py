@@ -133,7 +133,9 @@ def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
         raise Deviation(difference(wanted, found))
     tickets = [next((e.id for e in wanted.log if rank not in e.taken), 0) for rank in range(len(wanted.status))]
     if list(driver.words[1 : 1 + driver.config.ranks]) != tickets:
-        raise Deviation(f"the shared tickets are {list(driver.words[1 : 1 + driver.config.ranks])} instead of {tickets}")
+        raise Deviation(
+            f"the shared tickets are {list(driver.words[1 : 1 + driver.config.ranks])} instead of {tickets}"
+        )
     events = driver.events()
     edges = [edge for edge in move if edge[1].name not in ("Crash", "CrashProducer")]
     if [event[0] for event in events] != [action for _, action, _ in edges]:

@@ -66,11 +66,11 @@ def clear_by_every_rank(runtime: ControlledRuntime) -> Scenario:
     new: list[int] = []
 
     def engine_side() -> None:
-        bed.service.clear_data(engine)
+        bed.service.act(engine, "dispatch", "clear_data")
         new.append(bed.put(engine))
 
     def rank(number: int) -> None:
-        bed.service.clear_data(readers[number])
+        bed.service.act(readers[number], "dispatch", "clear_data")
         for _ in range(1 + number):  # rank 0 has the old batch, rank 1 has none yet
             bed.get(readers[number], number)
 
@@ -91,7 +91,7 @@ def clear_and_put(runtime: ControlledRuntime) -> Scenario:
 
     def rank(number: int) -> None:
         bed.get(readers[number], number, 0.0)
-        bed.service.clear_data(readers[number])
+        bed.service.act(readers[number], "dispatch", "clear_data")
         bed.get(readers[number], number, 0.0)
 
     def final() -> None:
@@ -192,7 +192,7 @@ def tickets(runtime: ControlledRuntime) -> Scenario:
 
     def put() -> None:
         bed.put(engine, 0.0)
-        bed.service.clear_data(engine)
+        bed.service.act(engine, "dispatch", "clear_data")
         with bed.expect(CommTimeoutError):
             bed.put(engine, 0.0)
 
@@ -213,7 +213,7 @@ def tickets(runtime: ControlledRuntime) -> Scenario:
         take(1, ticket[0])
 
     def take(rank: int, wanted: int) -> None:
-        got[rank] = bed.service.get_tasks(readers[rank], wanted, 0.0)[0] if wanted else 0
+        got[rank] = bed.service.act(readers[rank], "dispatch", "get_tasks", wanted, 0.0)[0] if wanted else 0
 
     def final() -> None:
         assert got[0] == got[1], f"ticket {ticket[0]}: the ranks got {got}"
@@ -291,7 +291,7 @@ def close_while_it_waits(runtime: ControlledRuntime, method: str) -> Scenario:
     def final() -> None:
         assert bed.raised == ["FencedError"], f"the call answered {answers}"
         assert not bed.core.waiting
-        assert bed.service.view(other)["sessions"] == (2 if method == "put" else 1)
+        assert bed.service.act(other, "dispatch", "view")["sessions"] == (2 if method == "put" else 1)
         if method == "put":
             assert bed.get(reader, 0, 0.0) == 1
             bed.put(other, 0.0)

@@ -108,11 +108,11 @@ class Ours:
     def put(self, who: int, batch: str) -> None:
         """Put, waiting for as long as it takes. The putter that was killed sees no answer."""
         with self.bed.expect(FencedError):
-            self.bed.service.put_tasks(self._engines[who], batch.encode(), None)
+            self.bed.service.act(self._engines[who], "dispatch", "put_tasks", batch.encode(), None)
 
     def get(self, rank: int) -> list[str]:
         """Get what is there."""
-        _, payload, _ = self.bed.service.get_tasks(self._readers[rank], 0, 0.0)
+        _, payload, _ = self.bed.service.act(self._readers[rank], "dispatch", "get_tasks", 0, 0.0)
         return [] if payload is None else [payload.decode()]
 
     def exist(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fdcomm.errors import FdcommError
 from fdcomm.host.channel import DispatchChannel
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_per_channel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.testing import ControlledRuntime, Scenario
 from fdcomm.trace import FORMAT, Recorder
 from models.dispatch_trace import accept
@@ -32,7 +32,7 @@ class _Memory(Recorder):
         self.events.clear()
 
 
-class _Book(dict[int, DispatchChannel]):
+class _Book(dict[int, int]):
     """The service's book of sessions, which its threads use without a lock: every use is a scheduling point."""
 
     def __init__(self, runtime: ControlledRuntime) -> None:
@@ -47,9 +47,9 @@ class _Book(dict[int, DispatchChannel]):
         self._runtime.access("sessions", change=True)
         return super().pop(session, default)
 
-    def __setitem__(self, session: int, channel: DispatchChannel) -> None:
+    def __setitem__(self, session: int, replica: int) -> None:
         self._runtime.access("sessions", change=True)
-        super().__setitem__(session, channel)
+        super().__setitem__(session, replica)
 
 
 class Testbed:
@@ -61,10 +61,12 @@ class Testbed:
 
     def __init__(self, runtime: ControlledRuntime, ranks: int, depth: int = 1) -> None:
         self.runtime = runtime
-        self.words = runtime.words(words_per_channel(ranks))
+        self.words = runtime.words(words_needed(HostConfig(ranks)))
         self.recorder = _Memory()
-        self.service = HostService(HostConfig(ranks, depth=depth), runtime, self.words, recorder=self.recorder)
-        self.service._sessions = _Book(runtime)
+        self.service = HostService(
+            HostConfig(ranks, depth=depth), runtime, self.words, recorder=self.recorder, only=("dispatch",)
+        )
+        self.service._replica_of = _Book(runtime)
         self.got: dict[int, list[int]] = {rank: [] for rank in range(ranks)}
         self.raised: list[str] = []
 
@@ -72,6 +74,7 @@ class Testbed:
         """Open a session."""
         hello = Hello(
             version=PROTOCOL_VERSION,
+            kind="worker",
             num_client=self.service.config.tp_size,
             client_id=client_id,
             dp_rank=0,
@@ -86,11 +89,13 @@ class Testbed:
 
     def put(self, session: int, timeout: float | None = None) -> int:
         """Put a batch; its payload says whose it is."""
-        return self.service.put_tasks(session, b"batch of %d" % session, timeout)
+        call: int = self.service.act(session, "dispatch", "put_tasks", b"batch of %d" % session, timeout)
+        return call
 
     def get(self, session: int, rank: int, timeout: float | None = None) -> int:
         """Get a batch and note its id; 0 is nothing."""
-        id_, payload, _ = self.service.get_tasks(session, 0, timeout)
+        id_: int
+        id_, payload, _ = self.service.act(session, "dispatch", "get_tasks", 0, timeout)
         if id_:
             assert payload is not None
             assert payload.startswith(b"batch of "), f"the payload of batch {id_} is {payload!r}"
@@ -117,7 +122,9 @@ class Testbed:
     @property
     def core(self) -> Any:
         """The protocol's state."""
-        return self.service._channels[0]._core
+        channel = self.service.channel("dispatch")
+        assert isinstance(channel, DispatchChannel)
+        return channel._core
 
     def invariant(self) -> None:
         """What must hold between any two critical sections."""
