@@ -41,7 +41,8 @@ class Entry:
         violates: The property that must fail.
         race: The race that the violation is, as spec/ and the race register name it.
         distinct: Distinct states. For a violation: those found until then.
-        depth: Depth of the state graph. For a violation: states of the counterexample.
+        depth: Depth of the state graph. For a violation: states of the counterexample. To simulate: the longest
+            behaviour.
         never: Actions that these bounds exclude. Every other action must be taken.
     """
 
@@ -158,6 +159,8 @@ def problems_of(entry: Entry, result: Result) -> tuple[str, ...]:
     if name != entry.violates:
         found.append(f"{result.kind} {name} is violated instead of {entry.violates}")
     if entry.mode == "simulate":
+        if result.outcome == HOLDS and result.generated <= entry.behaviours:
+            found.append(f"only {result.generated} states in {entry.behaviours} behaviours")
         return tuple(found)
     depth = len(result.trace) if result.outcome == VIOLATED else result.depth
     for what, is_now, was in (("distinct states", result.distinct, entry.distinct), ("depth", depth, entry.depth)):

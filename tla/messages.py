@@ -21,6 +21,7 @@ _KINDS = {2107: "invariant", 2108: "property", 2110: "invariant", 2112: "action 
 _KINDS |= {_DEADLOCK: "deadlock", _TEMPORAL: "temporal property"}
 _STATE, _STUTTER, _BACK = 2217, 2218, 2122
 _SUCCESS, _DEPTH, _STATS, _COVERAGE, _ACTION_COVERAGE = 2193, 2194, 2199, 2201, 2772
+_SIMULATED, _FINISHED = 2209, 2186
 _ERROR_CLASSES = ("1", "2")
 _ERROR_BUT_EXPECTED = {2121, 2264}  # "the behavior up to this point is", "the following behavior ..."
 _EXIT_OF_VIOLATION = (11, 12, 13)
@@ -68,6 +69,7 @@ class _Reader:
         self.kind = ""
         self.violated = ""
         self.success = False
+        self.simulated = False
         self.trace: list[Step] = []
         self.loop: int | None = None
         self.counts = (0, 0)
@@ -87,6 +89,11 @@ class _Reader:
             self.loop = int(text.split(":")[0]) - 1
         elif code == _SUCCESS:
             self.success = True
+        elif code == _SIMULATED:  # random behaviours end without a word of success, only with their number of states
+            found = re.search(r": (\d+) states generated", text.replace(",", ""))
+            self.simulated, self.counts = found is not None, (int(found[1]) if found else 0, 0)
+        elif code == _FINISHED:
+            self.success = self.success or self.simulated
         elif code == _STATS:
             found = re.match(r"(\d+) states generated.*?, (\d+) distinct", text)
             self.counts = (int(found[1]), int(found[2])) if found else self.counts
@@ -158,7 +165,7 @@ def read(output: str, exit_code: int) -> Result:
             plain.append(line)
     printed, complaints = _plain(plain)
     errors = [*reader.errors, *complaints]
-    if reader.kind and exit_code in _EXIT_OF_VIOLATION:
+    if reader.kind and exit_code in _EXIT_OF_VIOLATION and not errors:
         outcome = VIOLATED
     elif reader.success and exit_code == 0 and not errors:
         outcome = HOLDS

@@ -19,10 +19,10 @@ from tla.run import ROOT, Run, RunError, execute
 from tla.trace_events import Encoded, Event, encode, text_of
 from tla.values import show
 
-__all__ = ("Verdict", "judge", "read_channels")
+__all__ = ("GUARDS", "Verdict", "judge", "read_channels")
 
 _UNBOUNDED = 2**30
-_GUARDS = [
+GUARDS = [
     "GuardOwnRead",
     "IdleGetKeepsExist",
     "ClearLowersExist",
@@ -171,7 +171,7 @@ def _config(runs: Sequence[Encoded]) -> str:
         "MortalProducers": frozenset(range(producers)),
         "Quitters": frozenset(range(producers)),
         **dict.fromkeys(("MaxCalls", "MaxEpoch", "PerProducer"), _UNBOUNDED),
-        **dict.fromkeys(_GUARDS, True),
+        **dict.fromkeys(GUARDS, True),
     }
     lines = ["SPECIFICATION TraceSpec", "CONSTANTS", *(f"{name} = {show(value)}" for name, value in constants.items())]
     return "\n".join([*lines, "INVARIANTS", *_INVARIANTS, "PROPERTIES", *_PROPERTIES, ""])

@@ -116,8 +116,13 @@ class ManagerTransport:
     def _new_wire(self, method: str) -> Wire:
         try:
             wire = Wire(self._address, self._key, self._runtime)
-        except HostNotFoundError as error:
-            raise HostLostError(f"the host is gone ({error}); start a new one and open new handles") from error
+        except (HostNotFoundError, HostLostError) as error:
+            if self._closed:
+                raise self._refusal(method) from error
+            self._give_up(HostLostError)
+            raise HostLostError(
+                f"{method}: the host is gone ({error}); start a new one and open new handles", operation=method
+            ) from error
         with self._lock:
             if self._closed:
                 wire.close()

@@ -17,7 +17,7 @@ from models.dispatch_state import AWAY, DEAD, DOWN, LIVE, LOST, UP, Call, State
 from models.dispatch_state import Entry as ModelEntry
 from models.kernel import Action
 
-__all__ = ("CoreDriver", "Probe", "abstract", "expected_result", "probes", "refused")
+__all__ = ("NOT_VISIBLE", "CoreDriver", "Probe", "abstract", "expected_result", "probes", "refused")
 
 Result: TypeAlias = object
 
@@ -96,7 +96,7 @@ class CoreDriver:
             "FenceProducer": core.fence_producer,
         }
         if name in ("Disconnect", "FenceProducer"):
-            self.last_seen[number] = core.prod_seen[number]
+            self.last_seen[number] = core.prod_seen.get(number, self.last_seen[number])
         methods[name](number)
         (self.dead_ranks if name in ("Join", "Leave", "Fence") else self.dead_producers).discard(number)
 
@@ -159,8 +159,8 @@ def expected_result(action: Action, before: State, after: State) -> Result:
 # (label, the call, what it must return; None: it must raise ProtocolViolationError). Each must change nothing.
 Probe: TypeAlias = tuple[str, Callable[[], object], tuple[object, ...] | None]
 
-# The process's own side of a guard: the host only sees that somebody calls, or that a connection has ended.
-_NOT_VISIBLE = {
+# (action, status): what only the process knows. The host sees that somebody calls, or that a connection has ended.
+NOT_VISIBLE = {
     ("Fence", LIVE),
     ("Leave", DEAD),
     ("ClearRank", DEAD),
@@ -183,7 +183,7 @@ def probes(core: Core[str], state: State, enabled: set[Action]) -> Iterator[Prob
             ("GetTasks", core.get_tasks),
         ]
         for name, call in calls:
-            if _action(name, "rank", rank) not in enabled and (name, status) not in _NOT_VISIBLE:
+            if _action(name, "rank", rank) not in enabled and (name, status) not in NOT_VISIBLE:
                 answer = (None,) if name == "GetTasks" and not nobody else None
                 yield f"{name}({rank})", _bind(call, rank), answer
         if not nobody:
@@ -206,7 +206,7 @@ def probes(core: Core[str], state: State, enabled: set[Action]) -> Iterator[Prob
                     name,
                     life,
                 )
-                not in _NOT_VISIBLE
+                not in NOT_VISIBLE
             ):
                 yield f"{name}({producer})", _bind(call, producer), None
     for name, put, no in (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from models.dispatch import Config, Dispatch
 
-__all__ = ("CORE_LARGE", "CORE_SMALL", "SERVICE", "unbounded")
+__all__ = ("CORE_LARGE", "CORE_SMALL", "HOST", "HOST_TWO_PRODUCERS", "SERVICE", "bounds", "unbounded")
 
 
 def _set(*numbers: int) -> frozenset[int]:
@@ -31,14 +31,14 @@ CORE_LARGE: dict[str, Config] = {
         ranks=2,
         producers=2,
         depth=2,
-        max_calls=3,
+        max_calls=2,
         leavers=_set(0),
         mortal=_set(0, 1),
         mortal_producers=_set(1),
         quitters=_set(0),
     ),
     "3 ranks, depth 2": Config(
-        ranks=3, depth=2, max_calls=3, leavers=_set(0), mortal=_set(2), mortal_producers=_set(0), quitters=_set(0)
+        ranks=3, depth=2, max_calls=2, leavers=_set(0), mortal=_set(2), mortal_producers=_set(0), quitters=_set(0)
     ),
 }
 
@@ -50,6 +50,18 @@ SERVICE: dict[str, Config] = {
         ranks=1, depth=2, max_calls=4, per_producer=2, mortal_producers=_set(0), quitters=_set(0)
     ),
 }
+
+
+HOST = Config(
+    ranks=2,
+    max_calls=4,
+    max_epoch=2,
+    leavers=_set(0, 1),
+    mortal=_set(0, 1),
+    mortal_producers=_set(0),
+    quitters=_set(0),
+)
+HOST_TWO_PRODUCERS = Config(ranks=2, producers=2, depth=2, max_calls=4, mortal=_set(1), mortal_producers=_set(0))
 
 
 def unbounded(config: Config) -> Dispatch:
@@ -66,3 +78,10 @@ def unbounded(config: Config) -> Dispatch:
         quitters=producers,
     )
     return Dispatch(free)
+
+
+def bounds(config: Config) -> str:
+    """Return the bounds of a configuration, for people."""
+    parts = [f"N={config.ranks} P={config.producers} Depth={config.depth}"]
+    parts.append(f"MaxCalls={config.max_calls} MaxEpoch={config.max_epoch} PerProducer={config.per_producer}")
+    return " ".join(parts)

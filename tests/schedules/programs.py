@@ -35,20 +35,22 @@ def deliver(runtime: ControlledRuntime, ranks: int, batches: int, depth: int) ->
 
 
 def two_putters(runtime: ControlledRuntime, puts: int) -> Scenario:
-    """Two putters and a reader: batches come in the order in which the calls arrived."""
+    """Two putters of a full queue and a reader: batches come in the order in which the calls arrived."""
     bed = Testbed(runtime, 1)
     engines, (reader,) = [bed.session(0, "producer") for _ in range(2)], bed.readers()
+    bed.put(engines[0], 0.0)
+    batches = 1 + 2 * puts
 
     def put(session: int) -> None:
         for _ in range(puts):
             bed.put(session)
 
     def read() -> None:
-        for _ in range(2 * puts):
+        for _ in range(batches):
             bed.get(reader, 0)
 
     def final() -> None:
-        assert bed.got[0] == list(range(1, 2 * puts + 1)), f"got {bed.got[0]}"
+        assert bed.got[0] == list(range(1, batches + 1)), f"got {bed.got[0]}"
 
     tasks: dict[str, Callable[[], None]] = {f"put {n}": partial(put, session) for n, session in enumerate(engines)}
     return bed.scenario({**tasks, "read": read}, final)
@@ -359,3 +361,10 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "end of the host": (program("end of the host"), Bound(spurious=1)),
 }
 """What is explored exhaustively: (program, bound). Preemptions are not limited."""
+
+LARGER: dict[str, Program] = {
+    "1 putter, 3 readers, 4 batches, depth 2": program("deliver", ranks=3, batches=4, depth=2),
+    "2 putters with 3 batches each, 1 reader": program("two putters", puts=3),
+    "poll of the exist word, 6 batches": program("poll then get", batches=6),
+}
+"""Too large to be exhausted: explored at random."""

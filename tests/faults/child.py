@@ -1,0 +1,152 @@
+"""A process under remote control: opens a queue, calls it, and may be told to die, fork or report at a named point.
+
+Standard library and fdcomm only, so that any supported interpreter can run it. One JSON line per order on standard
+input, one per answer on standard output; see ``tests.faults.remote`` for the other end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+import fdcomm.host.process
+import fdcomm.transports.manager
+import fdcomm.wire
+from fdcomm import EngineWorkerQueue, FdcommError
+from fdcomm.runtime import SystemRuntime
+
+__all__ = ("main",)
+
+_output = threading.Lock()
+
+
+def say(**message: Any) -> None:
+    """Answer."""
+    with _output:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+
+class ArmedRuntime(SystemRuntime):
+    """Does what was armed when the process passes a named point, once: ``kill``, ``interrupt`` or ``say``."""
+
+    def __init__(self) -> None:
+        self.armed: dict[str, str] = {}
+
+    def point(self, name: str) -> None:
+        action = self.armed.pop(name, "")
+        if action == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif action == "interrupt":
+            raise KeyboardInterrupt(name)
+        elif action:
+            say(point=name)
+
+
+class Puppet:
+    """What the orders reach."""
+
+    def __init__(self) -> None:
+        self.runtime = ArmedRuntime()
+        self.queue: EngineWorkerQueue | None = None
+
+    def open(self, **arguments: Any) -> int:
+        """Open a queue; returns its port."""
+        address = tuple(arguments.pop("address", ("0.0.0.0", 0)))
+        key = arguments.pop("authkey", None)
+        if key is not None:
+            arguments["authkey"] = bytes.fromhex(key)
+        self.queue = EngineWorkerQueue(address, runtime=self.runtime, **arguments)
+        return self.queue.address[1]
+
+    def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method of the queue."""
+        result = getattr(self.queue, method)(*args, **kwargs)
+        return dataclasses.asdict(result) if dataclasses.is_dataclass(result) else result  # type: ignore[arg-type]
+
+    def arm(self, point: str, action: str) -> None:
+        """Arm a point."""
+        self.runtime.armed[point] = action
+
+    def host(self) -> dict[str, Any]:
+        """Return what the owner knows of its host."""
+        host: Any = getattr(self.queue, "_host", None)
+        record: dict[str, Any] = dataclasses.asdict(host.record)
+        return record
+
+    def fork(self) -> int:
+        """Fork a child that lives until it is killed; returns its process id."""
+        pid = os.fork()
+        if pid == 0:
+            for fd in (0, 1):
+                os.close(fd)
+            while True:
+                signal.pause()
+        return pid
+
+    def use_in_fork(self, method: str) -> str:
+        """Call the inherited queue in a forked child; returns the error's class and text."""
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                text = repr(getattr(self.queue, method)())
+            except Exception as error:  # noqa: BLE001 - reported
+                text = f"{type(error).__name__}: {error}"
+            os.write(write, text.encode())
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as answer:
+            text = answer.read()
+        os.waitpid(pid, 0)
+        return text
+
+    def shorten(self, seconds: float) -> None:
+        """Shorten the time in which a host has to answer, or to end."""
+        for module, name in (
+            (fdcomm.transports.manager, "REPLY_GRACE_S"),
+            (fdcomm.wire, "STALL_S"),
+            (fdcomm.host.process, "_STOP_LIMIT_S"),
+        ):
+            if not hasattr(module, name):
+                raise AttributeError(name)
+            setattr(module, name, seconds)
+
+    def fds(self) -> int:
+        """Return how many files are open."""
+        return len(os.listdir("/proc/self/fd"))
+
+    def version(self) -> list[int]:
+        """Return the interpreter's version."""
+        return list(sys.version_info[:2])
+
+
+def main() -> None:
+    """Obey until standard input ends."""
+    puppet = Puppet()
+    for line in sys.stdin:
+        order = json.loads(line)
+        try:
+            value = getattr(puppet, order["order"])(*order["args"], **order["kwargs"])
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported
+            typed = isinstance(error, FdcommError)
+            say(
+                error=type(error).__name__,
+                typed=typed,
+                text=str(error),
+                missing=getattr(error, "missing", ()),
+                operation=getattr(error, "operation", ""),
+            )
+        else:
+            say(value=value)
+    if puppet.queue is not None:
+        puppet.queue.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Long random runs: Hypothesis state machines whose rules are the actions."""

@@ -1,0 +1,48 @@
+"""The machines run, everything occurs in them, and they find planted faults."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+
+from models.dispatch import Dispatch
+from tests.conformance import faults
+from tests.stateful.core_machine import run_core
+from tests.stateful.host_machine import run_host
+
+EVERY_ACTION = set(Dispatch().actions)
+
+# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+FIXED = settings(settings.get_profile("ci"), stateful_step_count=40)
+
+
+def test_the_core_and_the_model_agree() -> None:
+    run_core(settings(stateful_step_count=50))
+
+
+def test_every_action_occurs() -> None:
+    occurred = run_core(settings(FIXED, max_examples=150))
+    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+
+
+# Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
+SOON = ("AnyCallFirst", "FencedReads", "GhostCall", "OneTooMany", "ReadsTwice", "TimeoutTooEarly", "WrongLast")
+
+
+@pytest.mark.parametrize("fault", SOON)
+def test_a_fault_of_the_core_is_found(fault: str) -> None:
+    options = settings(FIXED, max_examples=300, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(AssertionError):
+        run_core(options, faults.CORE[fault])
+
+
+@pytest.mark.multiproc
+def test_a_real_host_and_the_model_agree() -> None:
+    limit = min(settings().max_examples, 400)
+    run_host(settings(stateful_step_count=30, max_examples=limit, report_multiple_bugs=False))
+
+
+@pytest.mark.multiproc
+def test_every_event_occurs_over_a_real_host() -> None:
+    occurred = run_host(settings(FIXED, stateful_step_count=30, max_examples=40, report_multiple_bugs=False))
+    assert {name for name in EVERY_ACTION - {"Crash", "CrashProducer"} if not occurred[name]} == set()
