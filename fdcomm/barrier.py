@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import RankError
+from fdcomm.errors import ConfigError, RankError
 from fdcomm.host.layout import barrier_group
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ __all__ = ("NamedBarrier", "RankBarrier")
 class RankBarrier:
     """A reusable barrier of all ranks of one replica.
 
-    As ``threading.Barrier``, with these differences: a rank arrives once per round, whatever handle it uses; a
+    As ``threading.Barrier``, with these differences: a rank arrives once per round, whatever thread it uses; a
     completed round needs no reset; a wait that times out takes back its own arrival and breaks nobody; ranks that can
-    never meet (a dead one, different labels, different barriers of one group) get an error instead of a hang.
+    never meet (a dead one, different labels or rounds, different barriers that are used in turn) get an error instead
+    of a hang.
     """
 
     def __init__(self, handle: Handle, name: str, kind: str) -> None:
@@ -27,32 +28,42 @@ class RankBarrier:
         self._name = name
         self._channel = f"barriers.{barrier_group(kind, name)}"
 
-    def wait(self, timeout: Timeout = DEFAULT, *, label: str = "") -> int:
+    def wait(self, timeout: Timeout = DEFAULT, *, label: str = "", generation: int | None = None) -> int:
         """Arrive, and wait until every rank has. Actions Arrive, Pass.
 
         Args:
             timeout: Seconds; None waits for ever; the default is FDCOMM_TIMEOUT, else 600.
             label: What this round is for. All ranks of a round must say the same.
+            generation: Number of the round that this wait is for, where the caller counts by itself: the rounds that
+                were passed before. The wait takes part in that round and no other.
 
         Returns:
-            The order of arrival in the round, 0 for the first.
+            The order of arrival in the round, 0 for the first. Each rank of a round gets another number.
 
         Raises:
             CommTimeoutError: ``missing`` names the ranks that did not arrive. The arrival was taken back.
             PeerLostError: ``missing`` names ranks whose process is gone.
-            BarrierMismatchError: The ranks are at different barriers of one group, or have different labels.
+            BarrierMismatchError: The ranks wait at different barriers that are used in turn, or have different labels
+                or rounds; or the round of this wait is over.
             BarrierBrokenError: The barrier was aborted.
+            ProtocolViolationError: Another thread of the rank waits at this barrier, or at one that is used in turn.
             RankError: The handle has no rank.
         """
         name = f"{self._name}.wait"
         limit = timeout_seconds(timeout, name)
+        if not isinstance(label, str):
+            raise ConfigError(f"{name}: label={label!r} must be a string", operation=name)
+        if generation is not None and (type(generation) is not int or generation < 0):
+            raise ConfigError(f"{name}: generation={generation!r} must be a number from 0, or None", operation=name)
         if self._handle.client_id < 0:
             raise RankError(f"{name}: this handle has no client_id", operation=name)
-        index: int = self._handle._act(self._channel, "wait", self._name, label, limit, timeout=limit, name=name)
+        args = (self._name, label, generation, limit)
+        index: int = self._handle._act(self._channel, "wait", *args, timeout=limit, name=name)
         return index
 
     def reset(self) -> None:
-        """Make an aborted barrier usable again. Accepted after every wait, as FastDeploy does; then it does nothing."""
+        """Make an aborted barrier usable again, if this handle was told of the abort: by an error, by :meth:`abort`,
+        or by a look at :attr:`broken`. Accepted after every wait, as FastDeploy does; then it does nothing."""
         self._handle._act(self._channel, "reset", self._name, name=f"{self._name}.reset")
 
     def abort(self) -> None:
@@ -76,7 +87,7 @@ class RankBarrier:
 
     @property
     def generation(self) -> int:
-        """How many rounds have been passed."""
+        """How many rounds have been passed: the number of the one that is under way."""
         return int(self._view()["generation"])
 
     @property

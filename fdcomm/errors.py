@@ -141,8 +141,8 @@ class BarrierBrokenError(FdcommError, threading.BrokenBarrierError):
 
 
 class BarrierMismatchError(BarrierBrokenError):
-    """The ranks wait at different barriers, or in rounds with different labels: none of them could ever go on.
-    The message says where each rank is."""
+    """The ranks wait at different barriers, or for rounds of different labels or numbers: none of them could ever go
+    on. The message says where each rank is."""
 
 
 class ReadOnlyError(FdcommError, TypeError):

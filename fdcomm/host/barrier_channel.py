@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from fdcomm.core.barrier import BarrierGroup
+from fdcomm.core.barrier import BarrierGroup, Outcome
 from fdcomm.deadline import Deadline
 from fdcomm.host import refusals
-from fdcomm.host.members import Channel, Place
+from fdcomm.host.members import Channel, Member, Place
 
 __all__ = ("BarrierChannel",)
 
+_ACTION: Final[dict[Outcome | None, str]] = {
+    None: "Arrive",
+    "passed": "Pass",
+    "mismatch": "Mismatch",
+    "lost": "Refuse",
+    "broken": "Refuse",
+    "over": "Refuse",
+}
+
 
 class BarrierChannel(Channel):
-    """Barriers that one thread of each rank uses in turn."""
+    """Barriers that one thread of each rank uses in turn.
+
+    A reset undoes the newest abort that its caller was told of: by an error of a wait, by its own abort, or because
+    it looked. ``_told`` remembers that: (session, barrier) -> number of the abort.
+    """
 
     def __init__(self, place: Place, names: tuple[str, ...], ranks: int) -> None:
         self._core = BarrierGroup(names, ranks)
+        self._told: dict[tuple[int, str], int] = {}
         super().__init__(place, self._core, {"ranks": ranks, "barriers": list(names)})
 
-    def wait(self, session: int, barrier: str, label: str, timeout: float | None) -> int:
+    def wait(self, session: int, barrier: str, label: str, round: int | None, timeout: float | None) -> int:
         """Arrive, then Pass (or Mismatch, Refuse, Timeout). Returns the order of arrival, 0 for the first."""
         core, operation = self._core, f"{barrier}.wait"
         self._runtime.point("Arrive.enter")
@@ -27,15 +41,15 @@ class BarrierChannel(Channel):
             member = self._member(session, operation)
             rank = self._claim(member, operation)
             deadline = Deadline(timeout, self._runtime.monotonic)
-            arrival = core.arrive(rank, barrier, label)
-            who = {"rank": rank, "barrier": barrier, "label": label}
-            self._record(self._action(arrival.ending.outcome if arrival.ending else None, alone=bool(core.lost)), who)
+            arrival = core.arrive(rank, barrier, label, round)
+            who = {"rank": rank, "barrier": barrier, "label": label, "round": round}
+            self._record(_ACTION[arrival.ending.outcome if arrival.ending else None], who)
             if arrival.ending is not None:
                 self._readable.notify_all()
             while arrival.ending is None:
                 if deadline.expired():
                     missing = core.missing(barrier)
-                    core.withdraw(arrival)
+                    core.timeout(rank)
                     self._record("Timeout", {"rank": rank})
                     raise refusals.barrier_timeout(
                         operation, missing, core.live, core.generation(barrier), deadline.waited()
@@ -43,35 +57,38 @@ class BarrierChannel(Channel):
                 self._readable.wait(deadline.remaining())
                 if arrival.ending is None:
                     self._member(session, operation)
-            if arrival.ending.outcome != "passed":
-                raise refusals.barrier_ended(operation, arrival.ending, deadline.waited())
-            return arrival.ending.index
+            if arrival.ending.outcome == "passed":
+                return arrival.index
+            if arrival.ending.outcome == "broken":
+                self._told[session, barrier] = core.aborts(barrier)
+            raise refusals.barrier_ended(operation, arrival.ending, round, deadline.waited())
 
     def abort(self, session: int, barrier: str) -> None:
         """Abort: end the waits of the current round, and refuse new ones until a reset."""
         with self._readable:
             self._member(session, f"{barrier}.abort")
-            if not self._core.broken(barrier):
-                self._core.abort(barrier)
+            if self._core.abort(barrier):
                 self._record("Abort", {"barrier": barrier})
                 self._readable.notify_all()
+            self._told[session, barrier] = self._core.aborts(barrier)
 
     def reset(self, session: int, barrier: str) -> None:
-        """Reset: undo an abort; otherwise nothing."""
+        """Reset: undo an abort that the caller was told of; otherwise nothing."""
         with self._readable:
             self._member(session, f"{barrier}.reset")
-            if self._core.broken(barrier):
-                self._core.reset(barrier)
-                self._record("Reset", {"barrier": barrier})
+            abort = self._told.get((session, barrier), 0)
+            if self._core.reset(barrier, abort):
+                self._record("Reset", {"barrier": barrier, "abort": abort})
 
     def view(self, session: int, barrier: str) -> dict[str, Any]:
-        """Return a snapshot of one barrier."""
+        """Return a snapshot of one barrier. Who looks is told of an abort."""
         with self._readable:
             self._member(session, f"{barrier}.view")
             core = self._core
+            self._told[session, barrier] = core.aborts(barrier)
             return {
                 "parties": core.ranks,
-                "n_waiting": core.n_waiting(barrier),
+                "n_waiting": len(core.arrived(barrier)),
                 "broken": core.broken(barrier),
                 "generation": core.generation(barrier),
                 "missing": core.missing(barrier),
@@ -79,17 +96,17 @@ class BarrierChannel(Channel):
                 "away": self._away(),
             }
 
-    @staticmethod
-    def _action(outcome: str | None, *, alone: bool) -> str:
-        if outcome is None:
-            return "Arrive"
-        if outcome == "passed":
-            return "Pass"
-        return "Mismatch" if outcome == "mismatch" and not alone else "Refuse"
+    # -- inside the critical section -----------------------------------------------------------------------------
+
+    def _exit(self, member: Member, *, lost: bool) -> None:
+        for key in [key for key in self._told if key[0] == member.session]:
+            del self._told[key]
 
     def _post(self) -> dict[str, Any]:
         core = self._core
         return {
-            "generation": {name: core.generation(name) for name in core.names},
-            "waiting": {name: core.n_waiting(name) for name in core.names},
+            "generation": [core.generation(name) for name in core.names],
+            "arrived": [list(core.arrived(name)) for name in core.names],
+            "broken": [core.broken(name) for name in core.names],
+            "aborts": [core.aborts(name) for name in core.names],
         }

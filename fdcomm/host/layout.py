@@ -26,20 +26,23 @@ FIFOS: Final[dict[str, tuple[str, ...]]] = {"worker": ("disaggregate",), "cache"
 # Numbers that the callers own.
 NOTES: Final[dict[str, tuple[str, ...]]] = {"worker": ("read_finish_flag",), "cache": ()}
 
-# A group holds the barriers that one thread of each rank uses in turn: ranks that wait at different barriers of one
-# group can never go on. Barriers of different threads are in different groups.
+# A group holds barriers that one thread of each rank uses in turn: a rank has one wait in a group at a time, and when
+# all ranks wait at different barriers of a group they are told that none of them can go on. Barriers that different
+# threads of a rank may use are in different groups, so that neither can disturb the other.
 BARRIER_GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "worker": {
         "tp": ("worker_process_tp_barrier",),
         "request": ("finish_request_barrier",),
         "connect_task": ("connect_task_barrier", "connect_task_response_barrier"),
         "send_cache": ("begin_send_cache_barrier", "finish_send_cache_barrier"),
-        "cache_info_task": ("cache_info_barrier", "finish_add_cache_task_barrier"),
+        "cache_info": ("cache_info_barrier",),
+        "add_cache": ("finish_add_cache_task_barrier",),
     },
     "cache": {
         "common": ("barrier",),
         "loop": ("barrier0", "barrier1", "barrier2", "barrier3"),
-        "pause": ("pause_barrier", "resume_barrier"),
+        "pause": ("pause_barrier",),
+        "resume": ("resume_barrier",),
         "to_cpu": ("swap_to_cpu_barrier1", "swap_to_cpu_barrier2"),
         "to_gpu": ("swap_to_gpu_barrier1", "swap_to_gpu_barrier2"),
         "from_storage": ("swap_storage_to_gpu_barrier",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from fdcomm.core.barrier import Ending
+from fdcomm.core.barrier import Ending, Position
 from fdcomm.errors import (
     BarrierBrokenError,
     BarrierMismatchError,
@@ -116,29 +116,38 @@ def shutting_down(operation: str) -> HostLostError:
     return HostLostError(f"{operation}: the host is shutting down", operation=operation)
 
 
-def barrier_ended(operation: str, ending: Ending, waited_s: float) -> FdcommError:
-    """A wait that ended without a pass."""
+def barrier_ended(operation: str, ending: Ending, round_: int | None, waited_s: float) -> FdcommError:
+    """A wait that ended without a pass; ``round_`` is what it was for."""
     if ending.outcome == "lost":
         return PeerLostError(
-            f"{operation}: {_ranks(ending.ranks, 'is', 'are')} gone, so the round cannot complete; restart, then wait "
-            "again in the same round",
+            f"{operation}: {_ranks(ending.ranks, 'is', 'are')} gone, so round {ending.round} cannot complete; restart "
+            "what is gone, then wait again",
             operation=operation,
             missing=ending.ranks,
+            epoch=ending.round,
             waited_s=waited_s,
         )
     if ending.outcome == "mismatch":
-        where = ", ".join(
-            f"rank {rank} at {name}" + (f" with label {label!r}" if label else "")
-            for rank, (name, label) in ending.positions
-        )
         return BarrierMismatchError(
-            f"{operation}: the ranks are not in the same round: {where}; none of them can go on",
+            f"{operation}: the ranks are not in the same round: {', '.join(map(_position, ending.positions))} (the "
+            f"barrier is in round {ending.round}); none of them can go on",
             operation=operation,
-            missing=tuple(rank for rank, _ in ending.positions),
+            missing=tuple(at.rank for at in ending.positions),
+            epoch=ending.round,
+            waited_s=waited_s,
+        )
+    if ending.outcome == "over":
+        return BarrierMismatchError(
+            f"{operation}: round {round_} is over, all ranks have passed it; the barrier is in round {ending.round}",
+            operation=operation,
+            epoch=ending.round,
             waited_s=waited_s,
         )
     return BarrierBrokenError(
-        f"{operation}: the barrier was aborted; reset() makes it usable again", operation=operation, waited_s=waited_s
+        f"{operation}: the barrier was aborted in round {ending.round}; reset() makes it usable again",
+        operation=operation,
+        epoch=ending.round,
+        waited_s=waited_s,
     )
 
 
@@ -147,15 +156,21 @@ def barrier_timeout(
 ) -> CommTimeoutError:
     """Not everybody arrived in time."""
     away = tuple(rank for rank in missing if rank not in live)
-    hint = f" ({_ranks(away, 'has', 'have')} never waited here)" if away else ""
+    hint = f" ({_ranks(away, 'has', 'have')} no handle that waits here)" if away else ""
     return CommTimeoutError(
         f"{operation}: {_ranks(missing, 'has', 'have')} not arrived in round {generation} "
         f"after {waited_s:.3f} s{hint}; "
         "this rank's arrival was taken back",
         operation=operation,
         missing=missing,
+        epoch=generation,
         waited_s=waited_s,
     )
+
+
+def _position(at: Position) -> str:
+    label = f" with label {at.label!r}" if at.label else ""
+    return f"rank {at.rank} at {at.barrier}{label}" + (f" for round {at.round}" if at.round is not None else "")
 
 
 def gate_full(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
