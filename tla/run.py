@@ -48,7 +48,9 @@ class Run:
 
 def _command(run: Run, folder: Path) -> list[str]:
     small = run.size == "small"
-    library = ":".join(str(path) for path in (*run.library, ROOT / "common", run.module.parent))
+    # Protocols that extend dispatch find it in its folder.
+    folders = (*run.library, ROOT / "common", run.module.parent, ROOT / "dispatch")
+    library = ":".join(str(path) for path in folders)
     command = [toolchain.java(), *(_SMALL if small else _LARGE), "-XX:-UsePerfData", "-Duser.language=en"]
     command += [f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={library}", "-cp", str(toolchain.jar()), "tlc2.TLC"]
     # A fixed seed and fingerprint polynomial: two runs print the same counterexample.

@@ -1,0 +1,4 @@
+-------------------------- MODULE CacheInfoRefines --------------------------
+(* CacheInfo is a broadcast channel. *)
+EXTENDS CacheInfo, ItemChannelRefines
+=============================================================================

@@ -1,0 +1,4 @@
+--------------------------- MODULE ConnectRefines ---------------------------
+(* Connect is a broadcast channel. *)
+EXTENDS Connect, ItemChannelRefines
+=============================================================================
