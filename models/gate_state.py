@@ -1,0 +1,124 @@
+"""State and constants of the gate model. Names and shapes are those of ``spec/gate.toml``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
+
+__all__ = ("AWAY", "DEAD", "LIVE", "LOST", "Answer", "Config", "Guards", "Round", "State", "initial_state")
+
+AWAY, LIVE, DEAD, LOST = "away", "live", "dead", "lost"
+
+
+class Answer(NamedTuple):
+    """Who answered, and (history) which request was meant. In a recorded run, where that is not known, 0."""
+
+    rank: int
+    issue: int
+
+
+class Round(NamedTuple):
+    """An open round. ``without``: ranks that can answer it no more."""
+
+    key: int
+    answers: frozenset[Answer]
+    without: frozenset[int]
+
+    @property
+    def answered(self) -> frozenset[int]:
+        """The ranks that have answered."""
+        return frozenset(answer.rank for answer in self.answers)
+
+    @property
+    def issues(self) -> frozenset[int]:
+        """The requests that the answers are about."""
+        return frozenset(answer.issue for answer in self.answers)
+
+
+class State(NamedTuple):
+    """All variables of the spec."""
+
+    issued: tuple[int, ...]
+    todo: tuple[frozenset[int], ...]
+    status: tuple[str, ...]
+    rounds: tuple[Round, ...]
+    late: tuple[tuple[int, ...], ...]
+    collected: frozenset[int]
+    ended: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Guards:
+    """The removable guards of the contract, under its names. Everything True is the fixed variant."""
+
+    KeyedRounds: bool = True
+    OnePerRank: bool = True
+    LateRefused: bool = True
+    FenceDooms: bool = True
+    FenceForgets: bool = True
+    TimeoutEnds: bool = True
+    PassesPending: bool = True
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Every guard, in the contract's order."""
+        return tuple(item.name for item in fields(cls))
+
+    @classmethod
+    def without(cls, *names: str) -> Guards:
+        """All guards but these."""
+        return cls(**dict.fromkeys(names, False))
+
+
+@dataclass(frozen=True)
+class Config:
+    """Constants of the spec.
+
+    ``max_issues=None`` is a recorded run: nobody has seen the requests, so any rank may answer any key at any time.
+    """
+
+    ranks: int = 2
+    keys: int = 2
+    capacity: int = 2
+    max_late: int = 2
+    max_issues: int | None = 2
+    overlap: bool = False
+    skippers: frozenset[int] = frozenset()
+    leavers: frozenset[int] = frozenset()
+    mortal: frozenset[int] = frozenset()
+    guards: Guards = field(default_factory=Guards)
+
+    def __post_init__(self) -> None:
+        if min(self.ranks, self.keys, self.capacity, self.max_late) < 1:
+            raise ValueError(f"ranks, keys, capacity and max_late must be at least 1: {self}")
+        if not (self.skippers | self.leavers | self.mortal) <= set(range(self.ranks)):
+            raise ValueError(f"skippers, leavers and mortal must be ranks below {self.ranks}: {self}")
+
+    def constants(self) -> dict[str, int | frozenset[int] | bool | None]:
+        """Return the constants under their names in the spec."""
+        return {
+            "N": self.ranks,
+            "K": self.keys,
+            "Capacity": self.capacity,
+            "MaxLate": self.max_late,
+            "MaxIssues": self.max_issues,
+            "Overlap": self.overlap,
+            "Skippers": self.skippers,
+            "Leavers": self.leavers,
+            "Mortal": self.mortal,
+            **{name: getattr(self.guards, name) for name in Guards.names()},
+        }
+
+
+def initial_state(config: Config) -> State:
+    """Nothing was asked, and nobody is there."""
+    nothing: frozenset[int] = frozenset()
+    return State(
+        issued=(),
+        todo=(nothing,) * config.ranks,
+        status=(AWAY,) * config.ranks,
+        rounds=(),
+        late=((),) * config.ranks,
+        collected=nothing,
+        ended=nothing,
+    )
