@@ -12,10 +12,11 @@ From then on ``fastdeploy.inter_communicator`` and its modules ``engine_worker_q
 from __future__ import annotations
 
 import importlib
+import importlib.abc
 import importlib.machinery
-import importlib.util
 import os
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Final
 
@@ -46,61 +47,86 @@ _ELSEWHERE: Final = {
 
 
 def install() -> None:
-    """Put fdcomm in the place of ``fastdeploy.inter_communicator``. Idempotent.
+    """Put fdcomm in the place of ``fastdeploy.inter_communicator``. Idempotent. Imports nothing of FastDeploy.
 
     Raises:
         ConfigError: The package was imported before, so parts of the engine already hold its classes.
     """
-    present = sys.modules.get(PACKAGE)
-    if isinstance(present, _Package):
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
-    if present is not None:
+    if PACKAGE in sys.modules:
         raise ConfigError(f"{PACKAGE} is imported already; call fdcomm.drop_in.install() before anything of FastDeploy")
-    package = _Package(PACKAGE, _installed_path())
-    sys.modules[PACKAGE] = package
-    for name, contents in _MODULES.items():
-        module = ModuleType(f"{PACKAGE}.{name}", f"fdcomm in the place of {PACKAGE}.{name}.")
-        module.__dict__.update(contents, __spec__=_spec(module.__name__))
-        sys.modules[module.__name__] = module
-        setattr(package, name, module)
-        package.__dict__.update(contents)
-    parent = sys.modules.get("fastdeploy")
-    if parent is None and importlib.util.find_spec("fastdeploy") is None:
-        parent = ModuleType("fastdeploy", "Stands for FastDeploy, which is not installed.")
-        parent.__dict__.update(__path__=[], __spec__=_spec("fastdeploy", is_package=True))
-        sys.modules["fastdeploy"] = parent
-    if parent is not None:
-        parent.__dict__["inter_communicator"] = package
+    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.append(_Fallback())
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the package and fdcomm's modules in it, before anybody else does."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """See :class:`importlib.abc.MetaPathFinder`."""
+        del target
+        package, _, module = name.rpartition(".")
+        if name == PACKAGE:
+            spec = importlib.machinery.ModuleSpec(name, _Loader(_whole_package()), origin="fdcomm", is_package=True)
+            folders = [os.path.join(place, "inter_communicator") for place in path or ()]
+            spec.submodule_search_locations = [folder for folder in folders if os.path.isdir(folder)]
+            return spec
+        if package == PACKAGE and module in _MODULES:
+            return importlib.machinery.ModuleSpec(name, _Loader(_MODULES[module]), origin="fdcomm")
+        return None
+
+
+class _Fallback(importlib.abc.MetaPathFinder):
+    """Stands for a FastDeploy that is not installed: asked when nobody else has found it."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """See :class:`importlib.abc.MetaPathFinder`."""
+        del path, target
+        if name == PACKAGE.partition(".")[0]:
+            return importlib.machinery.ModuleSpec(name, _Loader({}), origin="fdcomm", is_package=True)
+        return None
+
+
+class _Loader(importlib.abc.Loader):
+    """Makes a module that has the given names."""
+
+    def __init__(self, contents: dict[str, Any]) -> None:
+        self._contents = contents
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """See :class:`importlib.abc.Loader`."""
+        return (_Package if spec.name == PACKAGE else ModuleType)(
+            spec.name, f"fdcomm in the place of FastDeploy's {spec.name}."
+        )
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See :class:`importlib.abc.Loader`."""
+        module.__dict__.update(self._contents)
 
 
 class _Package(ModuleType):
     """The package. What is not fdcomm's is looked up in the installed FastDeploy when it is asked for."""
 
-    def __init__(self, name: str, path: list[str]) -> None:
-        super().__init__(name, "fdcomm in the place of FastDeploy's inter_communicator.")
-        self.__path__ = path
-        self.__spec__ = _spec(name, is_package=True)
-
     def __getattr__(self, name: str) -> Any:
         module = _ELSEWHERE.get(name)
         if module is None:
             raise AttributeError(f"module {PACKAGE!r} has no attribute {name!r}")
+        full_name = f"{PACKAGE}.{module}"
         try:
-            return getattr(importlib.import_module(f"{PACKAGE}.{module}"), name)
+            return getattr(importlib.import_module(full_name), name)
         except ModuleNotFoundError as error:
+            if error.name != full_name:  # it is there, and lacks something itself
+                raise
             raise ImportError(f"{name} is not in fdcomm yet, and FastDeploy, which has it, is not installed") from error
 
 
-def _spec(name: str, *, is_package: bool = False) -> importlib.machinery.ModuleSpec:
-    return importlib.machinery.ModuleSpec(name, None, origin="fdcomm", is_package=is_package)
-
-
-def _installed_path() -> list[str]:
-    """Return the folder of the installed FastDeploy's package, without importing FastDeploy."""
-    found = importlib.util.find_spec("fastdeploy")
-    folders = (
-        [os.path.join(place, "inter_communicator") for place in (found.submodule_search_locations or [])]
-        if found
-        else []
-    )
-    return [folder for folder in folders if os.path.isdir(folder)]
+def _whole_package() -> dict[str, Any]:
+    contents: dict[str, Any] = {}
+    for names in _MODULES.values():
+        contents.update(names)
+    return contents

@@ -130,6 +130,11 @@ class Handle:
             raise RuntimeError("get_server_port: only a server instance has a port; a client knows its address")
         return self.address[1]
 
+    @property
+    def is_single_node(self) -> bool:
+        """True when the host's shared words are mapped here, so that looking for tasks costs no round trip."""
+        return self._page is not None
+
     def __enter__(self: _Self) -> _Self:
         return self
 

@@ -14,7 +14,7 @@ from fdcomm.errors import ReadOnlyError
 if TYPE_CHECKING:
     from fdcomm.handle import Handle
 
-__all__ = ("ListView", "LockView", "QueueView", "SharedValue", "ValueView", "View")
+__all__ = ("ListView", "LockView", "QueueView", "SharedValue", "SignalView", "ValueView", "View")
 
 _V = TypeVar("_V", bound="_Named")
 
@@ -36,7 +36,11 @@ class _Named:
 
 
 class ListView(_Named, Sequence[Any]):
-    """A list of the host, as it is at each access."""
+    """A list of the host, as it is at each access.
+
+    ``view[:]``, ``len(view)``, ``view == other`` and a loop cost one round trip each, ``list(view)`` two: Python asks
+    for the length first.
+    """
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
@@ -56,8 +60,12 @@ class ListView(_Named, Sequence[Any]):
     def __eq__(self, other: object) -> bool:
         return list(self._read()) == (list(other) if isinstance(other, ListView) else other)
 
+    def copy(self) -> list[Any]:
+        """Return the list as it is now."""
+        return list(self._read())
+
     __hash__ = None  # type: ignore[assignment]
-    __setitem__ = __delitem__ = __iadd__ = _Named._refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _Named._refuse
     append = extend = insert = pop = remove = clear = sort = reverse = _Named._refuse
 
 
@@ -80,6 +88,21 @@ class ValueView(_Named):
         self._refuse(number)
 
 
+class SignalView(_Named):
+    """A signal of the host, as FastDeploy's ``IPCSignal``: ``value[0]``."""
+
+    @property
+    def value(self) -> ListView:
+        """The signal's one number, as a list."""
+        return ListView(f"{self._name}.value", lambda: [int(self._read())], self._instead)
+
+    @value.setter
+    def value(self, numbers: object) -> None:
+        self._refuse(numbers)
+
+    clear = _Named._refuse
+
+
 class LockView(_Named):
     """Stands for a lock that no caller needs: every method of the queue is one atomic action."""
 
@@ -99,6 +122,10 @@ class QueueView(_Named):
     def empty(self) -> bool:
         """Return True when there is no item."""
         return self.qsize() == 0
+
+    def full(self) -> bool:
+        """Return False: it has no bound."""
+        return False
 
     put = get = put_nowait = get_nowait = _Named._refuse
 
@@ -145,4 +172,7 @@ class View:
         return self._kind(self._name, lambda: self._read(handle), self._instead)
 
     def __set__(self, handle: Handle, value: object) -> None:
+        self._kind(self._name, lambda: None, self._instead)._refuse()
+
+    def __delete__(self, handle: Handle) -> None:
         self._kind(self._name, lambda: None, self._instead)._refuse()

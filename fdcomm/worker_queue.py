@@ -16,7 +16,7 @@ from fdcomm.handle import Role
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.stats import DispatchStatistics
 from fdcomm.transports.base import Transport
-from fdcomm.views import ListView, LockView, QueueView, SharedValue, ValueView, View
+from fdcomm.views import ListView, LockView, QueueView, SharedValue, SignalView, ValueView, View
 from fdcomm.worker_cache import WorkerCacheMethods
 
 __all__ = ("EngineWorkerQueue",)
@@ -57,12 +57,14 @@ class EngineWorkerQueue(WorkerCacheMethods):
     tasks = View(ListView, lambda q: q._retained("dispatch", "tasks"), "put_tasks() or clear_data()")
     client_read_flag = View(ListView, lambda q: q._read_flags("dispatch", 1), "get_tasks()")
     exist_tasks_inter_signal = View(ValueView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
-    exist_tasks_intra_signal = View(ValueView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
+    exist_tasks_intra_signal = View(SignalView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
     connected_client_counter = View(ValueView, lambda q: q._clients(), "the constructor and close()")
     cache_infos = View(ListView, lambda q: q._cache_infos(), "put_cache_info()")
     client_read_info_flag = View(ListView, lambda q: q._read_flags("cache_info", 0), "get_cache_info()")
     disaggregate_requests = View(
-        QueueView, lambda q: q._view("disaggregate", name="qsize")["length"], "put_disaggregated_tasks()"
+        QueueView,
+        lambda q: q._view("disaggregate", name="disaggregate_requests")["length"],
+        "put_disaggregated_tasks() or get_disaggregated_tasks()",
     )
     connect_rdma_tasks = View(ListView, lambda q: q._retained("connect", "view"), "put_connect_rdma_task()")
     connect_rdma_task_responses = View(
@@ -292,7 +294,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         return int(self._view(gate, name="view")["can_put"])
 
     def _clients(self) -> int:
-        return int(self._view("dispatch", name="connected_client_counter")["sessions"]) - 1
+        return int(self._view("dispatch", name="connected_client_counter")["clients"])
 
     @property
     def read_finish_flag(self) -> SharedValue:

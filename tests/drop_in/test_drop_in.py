@@ -1,0 +1,216 @@
+"""fdcomm in the place of FastDeploy's package, in an interpreter of its own: with and without a FastDeploy installed.
+
+The installed FastDeploy is one that the test writes: its package fails when its own ``__init__`` or one of the
+modules that fdcomm replaces is imported, so a test that passes has not touched them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.tidy.sources import ROOT
+
+pytestmark = pytest.mark.multiproc
+LIMIT_S = 60
+INSTALL = "import fdcomm.drop_in\nfdcomm.drop_in.install()\n"
+
+_FILES = {
+    "fastdeploy/__init__.py": "from fastdeploy.engine import ENGINE\n",
+    "fastdeploy/engine.py": "from fastdeploy.inter_communicator import EngineWorkerQueue as ENGINE\n",
+    "fastdeploy/inter_communicator/__init__.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/engine_worker_queue.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/engine_cache_queue.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/ipc_signal_const.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/ipc_signal.py": """
+        from .ipc_signal_const import ExistTaskStatus
+
+        class IPCSignal:
+            first = ExistTaskStatus.EMPTY
+
+        def shared_memory_exists(name):
+            return name == "there"
+        """,
+    "fastdeploy/inter_communicator/fmq.py": "class FMQ: pass\n",
+    "fastdeploy/inter_communicator/fmq_factory.py": "from fastdeploy.inter_communicator.fmq import FMQ\n",
+    "fastdeploy/inter_communicator/zmq_client.py": "import a_library_that_is_not_here\n",
+    "fastdeploy/inter_communicator/zmq_server.py": "class ZmqIpcServer: pass\nclass ZmqTcpServer: pass\n",
+}
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder with a FastDeploy in it."""
+    for name, text in _FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+    return tmp_path
+
+
+def _run(program: str, *places: Path) -> tuple[int, str, str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, *places)))}
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT_S, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def _works(program: str, *places: Path) -> None:
+    code, out, errors = _run(INSTALL + textwrap.dedent(program), *places)
+    assert (code, out, errors) == (0, "", "")
+
+
+QUEUES = """
+    import fdcomm
+    from fastdeploy.inter_communicator import EngineCacheQueue, EngineWorkerQueue
+    from fastdeploy.inter_communicator.engine_worker_queue import EngineWorkerQueue as by_module
+    from fastdeploy.inter_communicator.engine_cache_queue import EngineCacheQueue as cache_by_module
+    assert EngineWorkerQueue is by_module is fdcomm.EngineWorkerQueue
+    assert EngineCacheQueue is cache_by_module is fdcomm.EngineCacheQueue
+    import fastdeploy.inter_communicator
+    assert fastdeploy.inter_communicator.EngineWorkerQueue is EngineWorkerQueue
+    assert fastdeploy.inter_communicator.engine_worker_queue.EngineWorkerQueue is EngineWorkerQueue
+    from fastdeploy import inter_communicator
+    assert inter_communicator is fastdeploy.inter_communicator
+    """
+CONSTANTS = """
+    from fastdeploy.inter_communicator import (
+        ExistTaskStatus, KVCacheStatus, ModelWeightsStatus, PrefixTreeStatus, RearrangeExpertStatus,
+    )
+    import fastdeploy.inter_communicator.ipc_signal_const as const
+    assert const.ModelWeightsStatus is ModelWeightsStatus
+    for status in (ModelWeightsStatus, PrefixTreeStatus, KVCacheStatus):
+        assert (status.NORMAL, status.UPDATING, status.CLEARING, status.CLEARED) == (0, 1, -1, -2)
+        assert type(status.NORMAL) is int
+    assert (ExistTaskStatus.EMPTY, ExistTaskStatus.EXIST, ExistTaskStatus.REFUSE) == (0, 1, 2)
+    assert [(s.name, s.value) for s in RearrangeExpertStatus] == [
+        ("FREE", 0), ("DOING", 1), ("LOAD_SUCC", 2), ("DONE", 3),
+    ]
+    """
+A_RUN = """
+    from fastdeploy.inter_communicator import EngineWorkerQueue
+    server = EngineWorkerQueue(address=("0.0.0.0", 0), is_server=True, num_client=1)
+    worker = EngineWorkerQueue(("0.0.0.0", server.get_server_port()), num_client=1, client_id=0)
+    server.put_tasks((["a task"], 1))
+    assert worker.exist_tasks()
+    assert worker.get_tasks() == ([(["a task"], 1)], True)
+    worker.close()
+    server.cleanup()
+    """
+
+
+@pytest.mark.parametrize("program", [QUEUES, CONSTANTS, A_RUN], ids=["queues", "constants", "a run"])
+def test_without_fastdeploy(program: str) -> None:
+    _works(program)
+
+
+@pytest.mark.parametrize("program", [QUEUES, CONSTANTS, A_RUN], ids=["queues", "constants", "a run"])
+def test_with_fastdeploy(installed: Path, program: str) -> None:
+    _works(program, installed)
+
+
+def test_the_engine_gets_it_while_it_is_imported(installed: Path) -> None:
+    program = """
+        import fastdeploy, fdcomm
+        assert fastdeploy.ENGINE is fdcomm.EngineWorkerQueue
+        assert fastdeploy.inter_communicator.EngineWorkerQueue is fdcomm.EngineWorkerQueue
+        assert fastdeploy.__file__.endswith("__init__.py")
+        """
+    _works(program, installed)
+
+
+def test_the_other_modules_are_the_installed_ones(installed: Path) -> None:
+    program = """
+        from fastdeploy.inter_communicator import IPCSignal, shared_memory_exists, ZmqIpcServer, ZmqTcpServer
+        from fastdeploy.inter_communicator.ipc_signal import IPCSignal as by_module
+        from fastdeploy.inter_communicator.fmq_factory import FMQ
+        from fastdeploy.inter_communicator import fmq
+        from fdcomm.status_constants import ExistTaskStatus
+        assert IPCSignal is by_module and IPCSignal.first == ExistTaskStatus.EMPTY
+        assert shared_memory_exists("there") and FMQ is fmq.FMQ
+        """
+    _works(program, installed)
+
+
+def test_a_module_that_lacks_a_library_says_which(installed: Path) -> None:
+    program = INSTALL + "from fastdeploy.inter_communicator import ZmqIpcClient\n"
+    code, _, errors = _run(program, installed)
+    assert code != 0
+    assert "No module named 'a_library_that_is_not_here'" in errors
+
+
+@pytest.mark.parametrize("name", ["IPCSignal", "shared_memory_exists", "ZmqIpcClient", "ZmqIpcServer", "ZmqTcpServer"])
+def test_what_is_nowhere_is_an_import_error(name: str) -> None:
+    _works(f"""
+        try:
+            from fastdeploy.inter_communicator import {name}
+        except ImportError as error:
+            assert "{name} is not in fdcomm yet" in str(error), error
+        else:
+            raise SystemExit("imported")
+        """)
+
+
+def test_modules_and_names_that_nobody_has(installed: Path) -> None:
+    program = """
+        import importlib
+        import fastdeploy.inter_communicator as package
+        assert not hasattr(package, "SomethingElse")
+        for name in ("fastdeploy.inter_communicator.something", "fastdeploy.something"):
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                assert error.name == name
+            else:
+                raise SystemExit(name)
+        """
+    _works(program)
+    _works(program, installed)
+
+
+def test_twice_is_once(installed: Path) -> None:
+    program = """
+        import sys
+        before = list(sys.meta_path)
+        fdcomm.drop_in.install()
+        from fastdeploy.inter_communicator import EngineWorkerQueue
+        fdcomm.drop_in.install()
+        assert sys.meta_path == before
+        assert EngineWorkerQueue is fdcomm.EngineWorkerQueue
+        """
+    _works(program, installed)
+
+
+def test_too_late_is_said(tmp_path: Path) -> None:
+    package = tmp_path / "fastdeploy" / "inter_communicator"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").touch()
+    (package / "__init__.py").touch()
+    program = """
+        import fastdeploy.inter_communicator
+        import fdcomm, fdcomm.drop_in
+        try:
+            fdcomm.drop_in.install()
+        except fdcomm.ConfigError as error:
+            assert "before anything of FastDeploy" in str(error)
+        else:
+            raise SystemExit("installed")
+        """
+    code, out, errors = _run(program, tmp_path)
+    assert (code, out, errors) == (0, "", "")
+
+
+def test_nothing_of_fastdeploy_is_imported_by_the_installation(installed: Path) -> None:
+    _works("import sys\nassert not [name for name in sys.modules if name.startswith('fastdeploy')]\n", installed)
+
+
+def test_without_the_installation_the_original_is_imported(installed: Path) -> None:
+    """What the other tests prove is the installation's doing."""
+    code, _, errors = _run("import fastdeploy", installed)
+    assert code != 0
+    assert "the original was imported" in errors
