@@ -48,6 +48,7 @@ class FdcommError(Exception):
         missing: Ranks that the call waited for, in order; empty when the call did not wait for ranks.
         epoch: The host's clear epoch when the error was made, or None when it is not known.
         waited_s: Seconds that the call had waited.
+        request: For rounds of answers: the id of the request that the round was about.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class FdcommError(Exception):
         missing: tuple[int, ...] = (),
         epoch: int | None = None,
         waited_s: float = 0.0,
+        request: object = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -65,6 +67,7 @@ class FdcommError(Exception):
         self.missing = tuple(missing)
         self.epoch = epoch
         self.waited_s = waited_s
+        self.request = request
 
     def __str__(self) -> str:
         return self.message
@@ -75,6 +78,7 @@ class FdcommError(Exception):
             "missing": self.missing,
             "epoch": self.epoch,
             "waited_s": self.waited_s,
+            "request": self.request,
         }
         return (_rebuild, (type(self), self.message, fields))
 
@@ -150,11 +154,14 @@ class ReadOnlyError(FdcommError, TypeError):
 
 
 class InconsistentAnswersError(FdcommError, ValueError):
-    """The ranks' answers of one round cannot be combined. The round is over, and the gate is open for the next."""
+    """The ranks' answers to one request cannot be combined. The round is over, and the gate is open for the next."""
 
 
 class StaleAnswerError(FdcommError, RuntimeError):
-    """The answer came after its round had ended with an error. It was dropped and counts for no later round."""
+    """A round of this request had ended without this rank, so its answer was dropped and counts for no later round.
+
+    Only if it is known to answer a newer request with the same id, put it again.
+    """
 
 
 class ClosedError(FdcommError, ValueError):

@@ -6,13 +6,12 @@ Protocols: ``spec/cache_info.toml`` and ``spec/connect.toml`` (each item to ever
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from fdcomm.combine import all_succeeded, error_wins, first_of_equal
-from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, RankError
+from fdcomm.combine import all_succeeded, error_wins, first_of_equal, request_key
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
+from fdcomm.errors import ConfigError, RankError, StaleAnswerError
 from fdcomm.handle import Handle
 
 __all__ = ("WorkerCacheMethods",)
@@ -28,9 +27,19 @@ class WorkerCacheMethods(Handle):
     def put_cache_info(self, cache_info: Sequence[Any], *, timeout: Timeout = DEFAULT) -> None:
         """Give a list of cache infos to every rank. Waits, and raises, as :meth:`put_tasks`.
 
-        The first put does not wait for anybody: a rank that comes later finds it.
+        The first put does not wait for anybody: a rank that comes later finds it. An empty list is nothing: it is not
+        put, and the call returns at once.
+
+        Raises:
+            ConfigError: ``cache_info`` is no list.
         """
-        self._put("cache_info", list(cache_info), timeout, "put_cache_info")
+        name = "put_cache_info"
+        if isinstance(cache_info, (str, bytes)) or not isinstance(cache_info, Sequence):
+            kind = type(cache_info).__name__
+            raise ConfigError(f"{name}: expected a list of cache infos, not {kind}", operation=name)
+        self._use(name)
+        if cache_info:
+            self._put("cache_info", list(cache_info), timeout, name)
 
     def get_cache_info(self, *, timeout: Timeout = 0.0) -> list[Any]:
         """Take this rank's next list of cache infos; ``[]`` when there is none and ``timeout`` is 0.
@@ -45,8 +54,12 @@ class WorkerCacheMethods(Handle):
         return len(self._cache_infos())
 
     def put_connect_rdma_task(self, connect_task: Any, *, timeout: Timeout = DEFAULT) -> None:
-        """Give a connect task to every rank. Waits, and raises, as :meth:`put_tasks`."""
-        self._put("connect", connect_task, timeout, "put_connect_rdma_task")
+        """Give a connect task to every rank. Waits, and raises, as :meth:`put_tasks`.
+
+        Raises:
+            ConfigError: The task is None, which tells a reader that there is none.
+        """
+        self._put("connect", self._something(connect_task, "put_connect_rdma_task"), timeout, "put_connect_rdma_task")
 
     def get_connect_rdma_task(self, *, timeout: Timeout = 0.0) -> tuple[Any | None, bool]:
         """Take this rank's next connect task. Returns ``(task, all_read)``, or ``(None, False)``.
@@ -59,33 +72,37 @@ class WorkerCacheMethods(Handle):
     # -- every rank to the engine --------------------------------------------------------------------------------
 
     def put_connect_rdma_task_response(
-        self, connect_task_response: dict[str, Any], *, timeout: Timeout = DEFAULT
+        self, connect_task_response: Mapping[str, Any], *, timeout: Timeout = DEFAULT
     ) -> bool:
         """Answer a connect task. Actions PutAnswer, RefuseLate.
 
         Args:
             connect_task_response: Has ``"success"`` (truth value) and ``"task_id"``, the task that it answers.
-            timeout: Seconds to wait for room (64 rounds may be open).
+            timeout: Seconds to wait for room (64 rounds may be open), and for the end of the round that this rank has
+                answered under the same id.
 
         Returns:
             True when every rank has now answered this task.
 
         Raises:
-            ConfigError: There is no ``"success"``.
+            ConfigError: There is no ``"success"``, or the id is of no use as a name.
             CommTimeoutError: No room in time.
-            StaleAnswerError: The round of this task had ended without this rank.
+            StaleAnswerError: A round of this task had ended without this rank.
             RankError: The handle has no rank.
         """
         name = "put_connect_rdma_task_response"
-        if not isinstance(connect_task_response, dict) or "success" not in connect_task_response:
+        if not isinstance(connect_task_response, Mapping) or "success" not in connect_task_response:
             raise ConfigError(f"{name}: the response must be a dict with the key 'success'", operation=name)
         key = connect_task_response.get("task_id")
-        return self._answer("connect_response", key, connect_task_response, timeout, name)
+        return self._answer("connect_response", key, dict(connect_task_response), timeout, name)
 
     def get_connect_rdma_task_response(
         self, *, timeout: Timeout = 0.0, round_timeout: Timeout = DEFAULT
     ) -> dict[str, Any] | None:
-        """Collect all ranks' answers to one connect task. Actions Collect, EndRound.
+        """Collect all ranks' answers to one connect task. Actions Collect, EndLost, EndTimeout.
+
+        Rounds are given out in the order in which they began. One that has ended raises once and holds up nothing:
+        call again.
 
         Args:
             timeout: Seconds to wait until every rank has answered; 0 answers at once.
@@ -95,9 +112,10 @@ class WorkerCacheMethods(Handle):
             Rank 0's response with ``"success"`` of all, or None when no task has all its answers yet.
 
         Raises:
-            PeerLostError: A rank that has not answered is gone; the round is over.
-            CommTimeoutError: ``missing`` names the ranks that did not answer. After ``round_timeout`` the round is
-                over; after ``timeout`` it goes on.
+            PeerLostError: A rank was lost before it answered; the round is over. ``missing`` names the ranks that
+                have not answered, ``request`` the task.
+            CommTimeoutError: The same after ``round_timeout``. After ``timeout``, when nothing was ended.
+            InconsistentAnswersError: The answers cannot be combined; the round is over.
         """
         response: dict[str, Any] | None = self._collect(
             "connect_response", all_succeeded, timeout, round_timeout, "get_connect_rdma_task_response"
@@ -105,18 +123,27 @@ class WorkerCacheMethods(Handle):
         return response
 
     def put_finished_req(self, send_cache_result: Sequence[Sequence[Any]], *, timeout: Timeout = DEFAULT) -> bool:
-        """Report requests whose cache was sent: ``[[request_id, status], ...]``, usually one.
+        """Report requests whose cache was sent: ``[[request_id, status], ...]``, usually one. One round trip for each.
+
+        Every pair is tried, also after one that came too late; ``timeout`` is for all of them together.
 
         Returns True when every rank has now reported the last of them. Raises as
-        :meth:`put_connect_rdma_task_response`; ConfigError when the list is empty or malformed.
+        :meth:`put_connect_rdma_task_response`; ConfigError when the list is empty or malformed (then nothing was put).
         """
         name = "put_finished_req"
-        results = [list(result) for result in send_cache_result]
-        if not results or any(len(result) != 2 for result in results):
+        results = _pairs(send_cache_result)
+        if not results:
             raise ConfigError(f"{name}: expected [[request_id, status], ...] with at least one pair", operation=name)
-        all_put = False
-        for result in results:
-            all_put = self._answer("send_cache", result[0], result, timeout, name)
+        keys = [request_key(result[0], name) for result in results]
+        deadline = Deadline(timeout_seconds(timeout, name), self._runtime.monotonic)
+        all_put, stale = False, None
+        for key, result in zip(keys, results, strict=True):
+            try:
+                all_put = self._answer("send_cache", key, result, deadline.remaining(), name)
+            except StaleAnswerError as error:
+                stale = stale or error
+        if stale is not None:
+            raise stale
         return all_put
 
     def get_finished_req(self, *, timeout: Timeout = 0.0, round_timeout: Timeout = DEFAULT) -> list[list[Any]]:
@@ -133,13 +160,15 @@ class WorkerCacheMethods(Handle):
         Raises as :meth:`put_connect_rdma_task_response`; ConfigError when the list is empty.
         """
         name = "put_finished_add_cache_task_req"
-        ids = list(req_ids)
-        if not ids:
-            raise ConfigError(f"{name}: the list of request ids is empty", operation=name)
-        return self._answer("add_cache", tuple(ids), ids, timeout, name)
+        if isinstance(req_ids, (str, bytes)) or not isinstance(req_ids, Iterable) or not (ids := list(req_ids)):
+            raise ConfigError(f"{name}: expected a list with at least one request id", operation=name)
+        return self._answer("add_cache", ids, ids, timeout, name)
 
     def get_finished_add_cache_task_req(self, *, timeout: Timeout = 0.0, round_timeout: Timeout = DEFAULT) -> list[Any]:
         """Collect a list of request ids that every rank has reported, or ``[]`` when none is complete.
+
+        Ranks that report different lists are in different rounds: each ends after ``round_timeout`` with an error
+        that names the list and the ranks which have not reported it.
 
         Raises as :meth:`get_connect_rdma_task_response`.
         """
@@ -168,17 +197,17 @@ class WorkerCacheMethods(Handle):
         retained = self._act("cache_info", "items", name="num_cache_infos")
         return [info for payload in retained for info in self._unpickle(payload, "num_cache_infos")]
 
-    def _answer(self, gate: str, key: Hashable, answer: Any, timeout: Timeout, name: str) -> bool:
+    def _answer(self, gate: str, request: object, answer: Any, timeout: Timeout, name: str) -> bool:
         limit = timeout_seconds(timeout, name)
+        self._use(name)
         if self._role == "producer" or self.client_id < 0:
-            raise RankError(f"{name}: this handle acts for no rank", operation=name)
-        try:
-            hash(key)
-        except TypeError:
-            raise ConfigError(f"{name}: the id {key!r} must be hashable", operation=name) from None
+            raise RankError(
+                f"{name}: this handle acts for no rank; use a client with client_id= and without role='producer'",
+                operation=name,
+            )
+        key = request_key(request, name)
         payload = self._pickle(answer, name)
-        # The host compares keys and never looks inside them: a pickled one needs no class of the caller's there.
-        all_put: bool = self._act(gate, "put_answer", pickle.dumps(key), payload, limit, name, timeout=limit, name=name)
+        all_put: bool = self._act(gate, "put_answer", key, payload, limit, name, timeout=limit, name=name)
         return all_put
 
     def _collect(
@@ -190,3 +219,11 @@ class WorkerCacheMethods(Handle):
         if answers is None:
             return None
         return combine([self._unpickle(payload, name) for payload in answers], name)
+
+
+def _pairs(results: object) -> list[list[Any]]:
+    """Return the results as lists of two, or nothing if one is not a pair."""
+    if isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
+        return []
+    pairs = [list(result) if isinstance(result, (list, tuple)) else [] for result in results]
+    return pairs if all(len(pair) == 2 for pair in pairs) else []

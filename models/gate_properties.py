@@ -97,7 +97,7 @@ def _fence(rank: int) -> Fair[State]:
 
 
 def liveness(config: Config) -> dict[str, list[LeadsTo[State]]]:
-    """Return the liveness properties; RoundsEnd needs ``timed`` fairness. Each is a family over requests (and ranks)."""
+    """Return the liveness properties; RoundsEnd needs ``timed``. Each is a family over requests (and ranks)."""
     issues = range(1, 1 + (config.max_issues or 0))
     return {
         "RoundsEnd": [_rounds_end(issue) for issue in issues],

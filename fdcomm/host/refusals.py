@@ -31,7 +31,8 @@ __all__ = (
     "no_rank",
     "put_lost",
     "put_timeout",
-    "round_ended",
+    "round_lost",
+    "round_overdue",
     "shutting_down",
     "wrong_flag",
 )
@@ -173,59 +174,75 @@ def _position(at: Position) -> str:
     return f"rank {at.rank} at {at.barrier}{label}" + (f" for round {at.round}" if at.round is not None else "")
 
 
-def gate_full(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
-    """An answer found no room in time."""
+def gate_full(
+    operation: str, request: object, missing: tuple[int, ...], own: bool, waited_s: float
+) -> CommTimeoutError:
+    """An answer found no room in time, or (``own``) its rank has answered the open round of this request."""
     reason = (
-        f"rounds are open that {_ranks(missing, 'has', 'have')} not answered"
-        if missing
-        else "the complete rounds have not been collected"
+        f"this rank has answered it before, and that round is not over ({_unanswered(missing)})"
+        if own
+        else f"too many rounds are open ({_unanswered(missing)})"
     )
     return CommTimeoutError(
-        f"{operation}: gave up after {waited_s:.3f} s, the answer was not put: {reason}",
+        f"{operation}: gave up after {waited_s:.3f} s, the answer to request {request!r} was not put: {reason}",
         operation=operation,
         missing=missing,
         waited_s=waited_s,
+        request=request,
     )
 
 
-def collect_timeout(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
+def collect_timeout(operation: str, request: object, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
     """No round became complete in time; the open ones stay open."""
-    reason = f"{_ranks(missing, 'has', 'have')} not answered" if missing else "no rank has answered"
+    reason = f"{_ranks(missing, 'has', 'have')} not answered request {request!r}" if missing else "no rank has answered"
     return CommTimeoutError(
-        f"{operation}: no round was complete after {waited_s:.3f} s: {reason}",
+        f"{operation}: no round was complete after {waited_s:.3f} s: {reason}; nothing was ended",
         operation=operation,
         missing=missing,
         waited_s=waited_s,
+        request=request,
     )
 
 
-def late_answer(operation: str, rank: int) -> StaleAnswerError:
+def late_answer(operation: str, request: object, rank: int) -> StaleAnswerError:
     """An answer for a round that has ended."""
     return StaleAnswerError(
-        f"{operation}: the round that this answers had ended without rank {rank}; the answer was dropped and counts "
-        "for no later round",
+        f"{operation}: a round of request {request!r} had ended without rank {rank}, so this answer was dropped and "
+        "counts for no later round; only if it answers a newer request with the same id, put it again",
         operation=operation,
         missing=(rank,),
+        request=request,
     )
 
 
-def round_ended(operation: str, missing: tuple[int, ...], lost: tuple[int, ...], waited_s: float) -> FdcommError:
-    """A round that was given up because answers are missing."""
-    if lost:
-        return PeerLostError(
-            f"{operation}: {_ranks(lost, 'is', 'are')} gone and will not answer; the round was ended "
-            f"without {_ranks(missing, '', '').strip()}",
-            operation=operation,
-            missing=missing,
-            waited_s=waited_s,
-        )
-    return CommTimeoutError(
-        f"{operation}: {_ranks(missing, 'has', 'have')} not answered within {waited_s:.3f} s; the round was ended, and "
-        "answers that still come for it are refused",
+def round_lost(
+    operation: str, request: object, missing: tuple[int, ...], lost: tuple[int, ...], waited_s: float
+) -> PeerLostError:
+    """A round that was given up because ranks are gone that had not answered."""
+    return PeerLostError(
+        f"{operation}: {_ranks(lost, 'was', 'were')} lost before answering request {request!r}, so its round was "
+        f"ended ({_unanswered(missing)}); restart the rank, then make the request again",
         operation=operation,
         missing=missing,
         waited_s=waited_s,
+        request=request,
     )
+
+
+def round_overdue(operation: str, request: object, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
+    """A round that was given up because answers did not come in time."""
+    return CommTimeoutError(
+        f"{operation}: {_ranks(missing, 'has', 'have')} not answered request {request!r} within {waited_s:.3f} s; its "
+        "round was ended, and answers that still come for it are refused",
+        operation=operation,
+        missing=missing,
+        waited_s=waited_s,
+        request=request,
+    )
+
+
+def _unanswered(missing: tuple[int, ...]) -> str:
+    return f"{_ranks(missing, 'has', 'have')} not answered" if missing else "all have answered, and nobody collects"
 
 
 def _ranks(ranks: tuple[int, ...], one: str, many: str) -> str:
