@@ -1,4 +1,8 @@
-"""Finds the checks: every protocol of ``spec/`` at every level of ``tests/verify/v<n>_*.py``."""
+"""Finds the checks: every protocol of ``spec/`` at every level.
+
+A level's checks are those of ``tests/verify/v<n>_*.py`` and, where a protocol has a module of its own,
+``tests/verify/of_<protocol>.py`` with ``checks(level, size)``.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +52,19 @@ def collect(names: Sequence[str], levels: Sequence[str], size: str) -> tuple[lis
 
 
 def _cell(protocol: str, level: str, size: str) -> tuple[list[Check], str]:
-    name = module_of(level)
-    if name is None:
+    name, own = module_of(level), f"of_{protocol}"
+    has_own = (ROOT / "tests" / "verify" / f"{own}.py").exists()
+    if name is None and not has_own:
         return [], "" if (protocol, level) in EMPTY_CELLS else f"there is no tests/verify/{level.lower()}_*.py"
+    name = name or f"tests.verify.{own}"
     try:
-        offer = cast("Callable[[str, str], list[Check]]", importlib.import_module(name).checks)
-        found = offer(protocol, size)
+        found: list[Check] = []
+        if name != f"tests.verify.{own}":
+            offer = cast("Callable[[str, str], list[Check]]", importlib.import_module(name).checks)
+            found += offer(protocol, size)
+        if has_own:
+            more = cast("Callable[[str, str], list[Check]]", importlib.import_module(f"tests.verify.{own}").checks)
+            found += more(level, size)
     except Exception as error:  # noqa: BLE001 - a level that cannot say what it checks is a failed cell
         return [], f"{name} cannot list its checks: {type(error).__name__}: {error}"
     twice = sorted({check.what for check in found if sum(other.what == check.what for other in found) > 1})
