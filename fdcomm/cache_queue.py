@@ -97,8 +97,12 @@ class EngineCacheQueue(Handle):
     # -- tasks ---------------------------------------------------------------------------------------------------
 
     def put_transfer_task(self, item: Any, *, timeout: Timeout = DEFAULT) -> None:
-        """Queue a task for every rank. Waits only while ``depth`` tasks are queued; errors as ``put_tasks``."""
-        self._put("bitmask", item, timeout, "put_transfer_task")
+        """Queue a task for every rank. Waits only while ``depth`` tasks are queued; errors as ``put_tasks``.
+
+        Raises:
+            ConfigError: The task is None, which tells a reader that there is none.
+        """
+        self._put("bitmask", self._something(item, "put_transfer_task"), timeout, "put_transfer_task")
 
     def get_transfer_task(self, *, timeout: Timeout = 0.0) -> tuple[Any | None, bool]:
         """Take this rank's next task.
@@ -131,8 +135,13 @@ class EngineCacheQueue(Handle):
     # -- results -------------------------------------------------------------------------------------------------
 
     def put_transfer_done_signal(self, item: Any) -> None:
-        """Post a result. Never waits."""
-        self._act("done", "put", self._pickle(item, "put_transfer_done_signal"), "put_transfer_done_signal")
+        """Post a result. Never waits.
+
+        Raises:
+            ConfigError: The result is None, which tells a taker that there is none.
+        """
+        name = "put_transfer_done_signal"
+        self._act("done", "put", self._pickle(self._something(item, name), name), name)
 
     def get_transfer_done_signal(self) -> Any | None:
         """Take the oldest result, or None. The result that this handle took before counts as handled now."""
@@ -145,7 +154,7 @@ class EngineCacheQueue(Handle):
 
         A taker has handled a result when it asks for the next one (or closes).
         """
-        return bool(self._view("done", name="result_queue_empty")["handled"])
+        return bool(self._view("done", name="result_queue_empty")["empty"])
 
     def statistics(self) -> DispatchStatistics:
         """Return a snapshot of the task queue. One round trip."""

@@ -179,6 +179,15 @@ class Handle:
         payload = self._pickle(item, name)
         self._act(protocol, "put_tasks", payload, limit, name, timeout=limit, name=name)
 
+    @staticmethod
+    def _something(item: Any, name: str) -> Any:
+        """Return the item; None would be read as "there is none"."""
+        if item is None:
+            raise ConfigError(
+                f"{name}: None cannot be put, because the other side is told 'nothing' by it", operation=name
+            )
+        return item
+
     def _get(self, protocol: str, ticket: int, timeout: Timeout, name: str) -> tuple[int, Any, bool]:
         """Take this rank's next item of a broadcast channel: ``(id, item, all_read)``; id 0 is "nothing"."""
         limit = timeout_seconds(timeout, name)

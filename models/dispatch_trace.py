@@ -1,13 +1,16 @@
-"""Recorded runs of dispatch (NDJSON, one event a line), judged by the model.
+"""Recorded runs (NDJSON, one event a line), judged by the models: dispatch, and what extends it.
 
-A file may hold several channels (``dp``); each is a run of its own. The numbers ``seq`` are given inside the host's
-critical section, so they must be 1, 2, 3, ... without a gap. Every producer starts ``down``; nothing is bounded.
+A file may hold several channels (``protocol``, ``dp``); each is a run of its own. The numbers ``seq`` are given inside
+the host's critical section, so they must be 1, 2, 3, ... without a gap. Every producer starts ``down``; nothing is
+bounded. Bitmask is judged as dispatch, which it equals (``tla/bitmask/BitmaskRefines.tla``); cache infos and connect
+tasks are dispatch without clears.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +19,17 @@ from models.dispatch import Dispatch
 from models.dispatch_state import DOWN, Config, State, initial_state
 from models.kernel import Action
 
-__all__ = ("FORMAT", "READS", "accept", "accept_file")
+__all__ = ("CHANNELS", "FORMAT", "JUDGES", "READS", "accept", "accept_file")
+
+CHANNELS = ("dispatch", "bitmask", "cache_info", "connect")
+_WITHOUT_CLEAR = ("cache_info", "connect")
+
+JUDGES = {
+    **dict.fromkeys(CHANNELS, "models.dispatch_trace"),
+    "done": "models.done_trace",
+    "disaggregate": "models.done_trace",
+}
+"""Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 
 FORMAT = 1
 READS = ("ExistTasks", "NumTasks", "TaskTicket")
@@ -32,44 +45,57 @@ class _Malformed(Exception):
     """The line is not an event of this format."""
 
 
-def accept_file(path: str) -> list[Verdict]:
-    """Judge every channel of a trace file."""
+def accept_file(path: str, only: Collection[str] | None = None) -> list[Verdict]:
+    """Judge every channel of a trace file, or those of the protocols ``only``."""
     with open(path, encoding="utf-8") as lines:
-        return accept(lines)
+        return accept(lines, only)
 
 
-def accept(lines: Iterable[str]) -> list[Verdict]:
+def accept(lines: Iterable[str], only: Collection[str] | None = None) -> list[Verdict]:
     """Judge every channel of a trace. A line that cannot be read rejects the whole trace."""
-    channels: dict[int, list[Event]] = {}
+    channels: dict[tuple[str, int], list[Event]] = {}
     for number, line in enumerate(lines, 1):
         try:
-            event = _parse(line)
+            event = _parse(line, only)
         except _Malformed as error:
             return [Verdict("trace", False, number, f"line {number}: {error}", line.strip()[:200])]
-        channels.setdefault(event["dp"], []).append(event)
+        if only is None or event["protocol"] in only:
+            channels.setdefault((event["protocol"], event["dp"]), []).append(event)
     if not channels:
         return [Verdict("trace", False, 0, "the trace is empty: there is no Open event")]
-    return [_accept_channel(f"dispatch dp={dp}", channels[dp]) for dp in sorted(channels)]
+    return [_judge_of(protocol)(f"{protocol} dp={dp}", channels[protocol, dp]) for protocol, dp in sorted(channels)]
 
 
-def _parse(line: str) -> Event:
+def _judge_of(protocol: str) -> Callable[[str, list[Event]], Verdict]:
+    judge_channel: Callable[[str, list[Event]], Verdict]
+    judge_channel = importlib.import_module(JUDGES[_kind(protocol)]).accept_channel
+    return judge_channel
+
+
+def _kind(protocol: str) -> str:
+    return protocol.partition(".")[0]
+
+
+def _parse(line: str, only: Collection[str] | None) -> Event:
     try:
         event = json.loads(line)
     except ValueError as error:
         raise _Malformed(f"not JSON ({error})") from None
     if not isinstance(event, dict) or event.get("v") != FORMAT:
         raise _Malformed(f"not an event of format {FORMAT}")
-    if event.get("protocol") != "dispatch":
-        raise _Malformed(f"protocol {event.get('protocol')!r} is not dispatch")
+    if _kind(str(event.get("protocol"))) not in JUDGES and only is None:
+        raise _Malformed(f"protocol {event.get('protocol')!r} is not dispatch, or any other that is known here")
     if type(event.get("dp")) is not int or not isinstance(event.get("action"), str):
         raise _Malformed("dp must be an integer and action a string")
     return event
 
 
-def _accept_channel(channel: str, events: list[Event]) -> Verdict:
+def accept_channel(channel: str, events: list[Event]) -> Verdict:
+    """Judge one channel of dispatch or of a protocol that extends it."""
     opening, *rest = events
     shape = (opening.get("ranks"), opening.get("depth"))
-    if opening["action"] != "Open" or not all(type(value) is int and value >= 1 for value in shape):
+    usable = opening.get("protocol") not in _WITHOUT_CLEAR or opening.get("depth") == 1
+    if opening["action"] != "Open" or not usable or not all(type(value) is int and value >= 1 for value in shape):
         reason = "the first event must be Open, with ranks and depth"
         return Verdict(channel, False, 1, reason, json.dumps(opening))
     producers = [event.get("args", {}).get("producer") for event in rest if isinstance(event.get("args"), dict)]
@@ -90,6 +116,8 @@ def _accept_channel(channel: str, events: list[Event]) -> Verdict:
     for event in rest:
         try:
             seq = _next_seq(event, seq)
+            if opening["protocol"] in _WITHOUT_CLEAR and event["action"] in ("ClearRank", "ClearProducer"):
+                raise _Malformed(f"{opening['protocol']} has no {event['action']}")
             observations.append(_observe(event))
         except _Malformed as error:
             wrong = str(error)

@@ -47,8 +47,10 @@ def empty(s: State, *, counts_in_hand: bool = True) -> bool:
 class Done(Model[State]):
     """Next-state relation."""
 
-    def __init__(self, config: Config | None = None) -> None:
+    def __init__(self, config: Config | None = None, asked: Iterable[int] = ()) -> None:
+        """Without a bound on what a call takes, ``asked`` has the numbers that calls may ask for."""
         self.config = config = config or Config()
+        self.asked = range(1, config.most + 1) if config.most is not None else sorted(set(asked))
         self.name = "done queue"
         self.actions = {"Post": self.post, "Take": self.take, "Gone": self.gone}
         self.invariants = {
@@ -78,9 +80,8 @@ class Done(Model[State]):
 
     def take(self, s: State) -> Iterator[Step[State]]:
         """A taker comes back from what it had, and is given what there is, up to what it asks for."""
-        limit = len(s.results) + 1 if self.config.most is None else self.config.most
         for taker in range(self.config.takers):
-            for most in range(1, limit + 1):
+            for most in self.asked:
                 back = _release(s, taker)
                 held = (*back.inHand[:taker], s.results[:most], *back.inHand[taker + 1 :])
                 yield (

@@ -1,4 +1,6 @@
-"""Has TLC judge recorded runs of dispatch: is each a behaviour of ``dispatch/TraceDispatch.tla``?
+"""Has TLC judge recorded runs: is each a behaviour of ``dispatch/TraceDispatch.tla``?
+
+Dispatch, and what extends it: bitmask, which equals it (``bitmask/BitmaskRefines.tla``), cache infos and connect tasks.
 
 A run is the events of one channel, as ``spec/trace.schema.json`` has them: ``Open`` first, then what the host did in
 its order. Many runs are judged by one start of TLC.
@@ -103,7 +105,7 @@ def judge(traces: Sequence[Sequence[Event]]) -> list[Verdict]:
 
 
 def _verdict(trace: Sequence[Event], run: Encoded, explained: int, broken: str) -> Verdict:
-    channel = f"dispatch dp={trace[0].get('dp', '?')}" if trace else "dispatch"
+    channel = f"{trace[0].get('protocol', '?')} dp={trace[0].get('dp', '?')}" if trace else "(no run)"
     verdict = Verdict(channel, True, len(trace))
     if broken:
         reason = f"up to it the run is allowed, but {broken} does not hold after it: a defect of the spec"

@@ -1,4 +1,4 @@
-"""Recorded events of dispatch as tuples for TLC, and what is wrong with an event that cannot be one."""
+"""Recorded events of dispatch and what extends it, as tuples for TLC, and what is wrong with one that cannot be."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ("FORMAT", "Encoded", "Event", "encode", "text_of")
+__all__ = ("CHANNELS", "FORMAT", "Encoded", "Event", "encode", "text_of")
 
 Event: TypeAlias = dict[str, Any]
 
 FORMAT = 1
+CHANNELS = ("dispatch", "bitmask", "cache_info", "connect")
+_WITHOUT_CLEAR = ("cache_info", "connect")
 _MAX = 2**31 - 1  # TLC's integers
 _OF_RANK = ("Join", "Leave", "Fence", "GetTasks", "ClearRank")
 _OF_PRODUCER = ("Connect", "Disconnect", "FenceProducer", "ClearProducer")
@@ -38,8 +40,9 @@ class Encoded:
 
 
 class _Encoder:
-    def __init__(self, ranks: int) -> None:
+    def __init__(self, ranks: int, protocol: str) -> None:
         self.ranks = ranks
+        self.protocol = protocol
         self.producers = 0
         self.seq = 0
         self.dp: object = None
@@ -47,8 +50,10 @@ class _Encoder:
 
     def event(self, event: Event) -> tuple[Any, ...]:
         name = event.get("action")
-        if (event.get("v"), event.get("protocol"), event.get("dp")) != (FORMAT, "dispatch", self.dp):
-            raise _Malformed(f"v, protocol and dp must be {FORMAT}, dispatch and {self.dp}")
+        if (event.get("v"), event.get("protocol"), event.get("dp")) != (FORMAT, self.protocol, self.dp):
+            raise _Malformed(f"v, protocol and dp must be {FORMAT}, {self.protocol} and {self.dp}")
+        if self.protocol in _WITHOUT_CLEAR and name in ("ClearRank", "ClearProducer"):
+            raise _Malformed(f"{self.protocol} has no {name}")
         args, result = event.get("args", {}), event.get("result", {})
         if not isinstance(args, dict) or not isinstance(result, dict):
             raise _Malformed("args and result must be objects")
@@ -136,10 +141,11 @@ def encode(trace: Sequence[Event]) -> Encoded:
     first = trace[0] if trace else {}
     ranks, depth = first.get("ranks"), first.get("depth")
     usable = all(type(value) is int and 1 <= value <= _MAX for value in (ranks, depth))
-    if first.get("action") != "Open" or not usable or (first.get("v"), first.get("protocol")) != (FORMAT, "dispatch"):
+    known = first.get("v") == FORMAT and first.get("protocol") in CHANNELS
+    if first.get("action") != "Open" or not usable or not known:
         reason = "a run begins with Open, with v, protocol, ranks and depth" if trace else "the run is empty"
         return Encoded(0, 0, 0, (), frozenset(), reason, 0)
-    encoder = _Encoder(first["ranks"])
+    encoder = _Encoder(first["ranks"], first["protocol"])
     encoder.dp = first.get("dp")
     events: list[tuple[Any, ...]] = []
     malformed, at = "", 0

@@ -1,7 +1,8 @@
 """A plain first-in-first-out queue of one replica: transfer results, and disaggregated requests.
 
-A result counts as handled when its taker comes back for the next one: until then ``empty`` is False, because "empty"
-is asked by those who are about to drop the records that the result is for (B11).
+The done queue of ``spec/bitmask.toml`` (``tla/bitmask/Done.tla``). A result counts as handled when its taker comes back
+for the next one: until then the queue is not empty, because "empty" is asked by those who are about to drop the records
+that the result is for (B11).
 """
 
 from __future__ import annotations
@@ -46,35 +47,32 @@ class FifoChannel(Channel):
         with self._readable:
             self._member(session, operation)
             self._items.append(payload)
-            self._record("Post", {"session": session})
+            self._record("Post", {})
 
     def take(self, session: int, most: int, operation: str) -> list[bytes]:
         """Take up to ``most`` items. What this session took before counts as handled now."""
         with self._readable:
-            self._member(session, operation)
-            self._in_hand.pop(session, None)
+            taker = self._member(session, operation).producer
+            self._in_hand.pop(taker, None)
             taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
             if taken:
-                self._in_hand[session] = len(taken)
-            self._record("Take", {"session": session}, {"count": len(taken)})
+                self._in_hand[taker] = len(taken)
+            self._record("Take", {"taker": taker, "most": most}, {"count": len(taken)})
             return taken
 
     def view(self, session: int) -> dict[str, Any]:
-        """Return a snapshot: ``handled`` is True when nothing is queued and nothing is in a taker's hands."""
+        """Return a snapshot: ``empty`` is True when nothing is queued and nothing is in a taker's hands."""
         with self._readable:
             self._member(session, "view")
-            return {
-                "length": len(self._items),
-                "in_hand": sum(self._in_hand.values()),
-                "handled": not self._items and not self._in_hand,
-                "items": list(self._items),
-            }
+            return {**self._post(), "items": list(self._items)}
 
     def _exit(self, member: Member, *, lost: bool) -> None:
-        self._in_hand.pop(member.session, None)
+        if self._in_hand.pop(member.producer, 0):
+            self._record("Gone", {"taker": member.producer})
 
     def _post(self) -> dict[str, Any]:
-        return {"length": len(self._items), "in_hand": sum(self._in_hand.values())}
+        in_hand = sum(self._in_hand.values())
+        return {"length": len(self._items), "in_hand": in_hand, "empty": not self._items and not in_hand}
 
 
 class NotesChannel(Channel):

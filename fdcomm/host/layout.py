@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ("BARRIER_GROUPS", "BROADCASTS", "FIFOS", "GATES", "NOTES", "Kind", "barrier_group")
+__all__ = ("BARRIER_GROUPS", "BROADCASTS", "FIFOS", "GATES", "NOTES", "WITHOUT", "Kind", "barrier_group")
 
 Kind: TypeAlias = Literal["worker", "cache"]
 
@@ -12,6 +12,13 @@ Kind: TypeAlias = Literal["worker", "cache"]
 BROADCASTS: Final[dict[str, tuple[str, ...]]] = {
     "worker": ("dispatch", "cache_info", "connect"),
     "cache": ("bitmask",),
+}
+
+# What a channel of dispatch's steps does not have: ``without_actions`` of its contract.
+WITHOUT: Final[dict[str, frozenset[str]]] = {
+    "bitmask": frozenset({"set_exist_tasks"}),
+    "cache_info": frozenset({"set_exist_tasks", "clear_data"}),
+    "connect": frozenset({"set_exist_tasks", "clear_data"}),
 }
 
 # Channels in which every rank answers and the engine collects.

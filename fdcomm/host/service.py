@@ -13,7 +13,7 @@ from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
-from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, FIFOS, GATES, NOTES
+from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, FIFOS, GATES, NOTES, WITHOUT
 from fdcomm.host.members import Channel, Place
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
@@ -183,7 +183,7 @@ class HostService:
         if dp is None:
             raise refusals.fenced(action)
         channel = self._replicas[dp].get(protocol)
-        if channel is None or action not in _ACTIONS[type(channel)]:
+        if channel is None or action not in _ACTIONS[type(channel)] or action in WITHOUT.get(protocol, ()):
             raise ProtocolViolationError(f"{protocol}.{action}: this host has no such action", operation=action)
         for arg in args:
             if isinstance(arg, bytes) and len(arg) > self.config.max_batch_bytes:

@@ -65,7 +65,7 @@ class Channels:
     def judge(self) -> dict[str, int]:
         """Have the model judge what was recorded; return how often each action occurred."""
         counts: dict[str, int] = {}
-        for verdict in accept_file(str(self.trace)):
+        for verdict in accept_file(str(self.trace), only=("dispatch",)):
             if not verdict.accepted:
                 raise AssertionError(str(verdict))
             for name, count in verdict.counts.items():
