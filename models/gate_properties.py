@@ -141,7 +141,8 @@ def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
         )
     if config.mortal:
         found["a round can not become complete"] = lambda s: any(r.without for r in s.rounds)
-        found["a restarted rank answers while its old round is open"] = lambda s: any(
+    if config.mortal and (config.keys > 1 or config.overlap):
+        found["a restarted rank has a request while its old round is open"] = lambda s: any(
             s.status[rank] == LIVE and s.todo[rank] for r in s.rounds for rank in r.without
         )
     if config.max_issues is not None and config.max_issues > config.keys:
