@@ -55,7 +55,9 @@ def decode(state: Mapping[str, Any]) -> State:
         issued=tuple(state["issued"]),
         todo=function(state["todo"], ranks),
         status=function(state["status"], ranks),
-        rounds=tuple(Round(r["key"], R(Answer(**a) for a in r["answers"]), r["without"]) for r in state["rounds"]),
+        rounds=tuple(
+            Round(r["key"], frozenset(Answer(**a) for a in r["answers"]), r["without"]) for r in state["rounds"]
+        ),
         late=tuple(tuple(owed) for owed in function(state["late"], ranks)),
         collected=state["collected"],
         ended=state["ended"],
