@@ -47,7 +47,7 @@ Meet(m, p) ==
     /\ met' = [q \in Members |-> [met[q] EXCEPT ![p] = @ + 1]]
     /\ UNCHANGED member
 
-GiveUp(S) == S # {} /\ at' = Release(S) /\ UNCHANGED <<met, member>>
+GiveUp(S) == S # {} /\ S \subseteq Waiting /\ at' = Release(S) /\ UNCHANGED <<met, member>>
 
 Become(m, from, to) == member[m] \in from /\ member' = [member EXCEPT ![m] = to]
 
@@ -59,7 +59,7 @@ Lose(m) == Become(m, {"dying"}, "lost") /\ at' = Release(Members) /\ UNCHANGED m
 RendezvousNext ==
     \/ \E m \in Members : Come(m) \/ Go(m) \/ Die(m) \/ Lose(m)
     \/ \E m \in Members, p \in Places : Enter(m, p) \/ Meet(m, p)
-    \/ \E S \in SUBSET Waiting : GiveUp(S)
+    \/ \E S \in SUBSET Members : GiveUp(S)
 
 RendezvousSpec == RendezvousInit /\ [][RendezvousNext]_rendezvousVars
 
