@@ -1,0 +1,372 @@
+"""Level V3 on the host's gate channel: the edges of the model's graph that a host can take, each taken.
+
+A rank is claimed by its first answer, so Join and what the answer does are one critical section. Join by itself
+happens only when the answer has to wait, and gives up.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+from fdcomm.errors import (
+    CommTimeoutError,
+    DuplicateRankError,
+    FdcommError,
+    FencedError,
+    PeerLostError,
+    StaleAnswerError,
+)
+from fdcomm.host.gate_channel import GateChannel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.trace import Recorder
+from fdcomm.transports.inproc import InprocTransport
+from models.gate import Answer, Config, Gate, Round, State
+from models.gate_state import AWAY, DEAD, LIVE, LOST
+from models.graph import Edge, Graph, build
+from models.kernel import Action
+from tests.conformance.gate_core import Deviation, difference, key_of
+from tests.conformance.gated import GatedRuntime
+
+__all__ = ("GATE", "ServiceCoverage", "ServiceDriver", "drive_service", "host_moves")
+
+GATE = "send_cache"
+
+# What happens in one critical section.
+Move: TypeAlias = tuple[Edge[State], ...]
+
+
+class _Memory(Recorder):
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        if event["protocol"] == GATE and event["action"] != "Open":
+            self.events.append(dict(event))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class ServiceCoverage:
+    """What was driven. ``edges`` of ``of`` edges of the graph."""
+
+    states: int = 0
+    edges: int = 0
+    of: int = 0
+    walks: int = 0
+    refusals: int = 0
+    actions: Counter[str] = field(default_factory=Counter)
+
+
+class ServiceDriver:
+    """A service with the model's ranks, each with a spare handle that was opened before it could be lost."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.recorder = _Memory()
+        words = memoryview(bytearray(8 * words_needed(HostConfig(config.ranks)))).cast("q")
+        self.gone: set[int] = set()
+        self.service = HostService(
+            HostConfig(tp_size=config.ranks),
+            GatedRuntime(),
+            words,
+            recorder=self.recorder,
+            is_connected=lambda session: session not in self.gone,
+            only=(GATE,),
+        )
+        core = self.core()
+        core.capacity = config.capacity
+        core.late = [deque(maxlen=config.max_late) for _ in range(config.ranks)]
+        self.engine = self.open(-1, "producer")
+        self.spare = {rank: [self.open(rank)] for rank in range(config.ranks)}
+        self.holder: dict[int, InprocTransport] = {}
+        self.closed: list[InprocTransport] = []
+        self.dead: set[int] = set()
+        self.issued: tuple[int, ...] = ()
+        self.todo: list[frozenset[int]] = [frozenset()] * config.ranks
+        self.collected: frozenset[int] = frozenset()
+        self.ended: frozenset[int] = frozenset()
+
+    def core(self) -> Any:
+        """Return the core inside."""
+        channel = self.service.channel(GATE)
+        assert isinstance(channel, GateChannel)
+        return channel._core
+
+    def open(self, client_id: int, role: str | None = None) -> InprocTransport:
+        """Open a session."""
+        transport = InprocTransport(self.service)
+        ranks = self.config.ranks
+        hello = Hello(
+            version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=0, role=role, pid=0
+        )
+        transport.open_session(hello)
+        return transport
+
+    def state(self) -> State:
+        """Return the model's state that the service is in."""
+        core = self.core()
+        return State(
+            issued=self.issued,
+            todo=tuple(self.todo),
+            status=tuple(
+                (DEAD if rank in self.dead else LIVE) if rank in core.live else LOST if rank in core.lost else AWAY
+                for rank in range(core.ranks)
+            ),
+            rounds=tuple(
+                Round(_number(r.key), frozenset(_read(a) for a in r.answers.values()), frozenset(r.without))
+                for r in core.rounds
+            ),
+            late=tuple(tuple(map(_number, owed)) for owed in core.late),
+            collected=self.collected,
+            ended=self.ended,
+        )
+
+    def take(self, move: Move) -> None:
+        """Make the call that does a move, and check what its caller is told."""
+        before, action, _ = move[0]
+        after = move[-1][2]
+        rank = action.param("rank")
+        if action.name == "Issue":
+            self.issued = (*self.issued, action.param("key") or 0)
+            lost = self.core().lost
+            self.todo = [t if r in lost else t | {len(self.issued)} for r, t in enumerate(self.todo)]
+        elif rank is None:
+            self._collect(action.name, before, after)
+        elif action.name in ("Join", "PutAnswer", "RefuseLate"):
+            self._answer(rank, move)
+        elif action.name == "Skip":
+            self.todo[rank] -= {action.param("issue") or 0}
+        else:
+            self._life(action.name, rank)
+
+    def put(self, transport: InprocTransport, rank: int, issue: int) -> bool:
+        """Put the answer of a rank to a request, without waiting."""
+        payload = pickle.dumps((rank, issue))
+        key = key_of(self.issued[issue - 1])
+        result: bool = transport.call("act", GATE, "put_answer", key, payload, 0.0, "put", timeout=0.0)
+        return result
+
+    def _answer(self, rank: int, move: Move) -> None:
+        before, _, after = move[-1][0], move[-1][1], move[-1][2]
+        last = move[-1][1]
+        if move[0][1].name == "Join":
+            self.holder[rank] = self.spare[rank].pop()
+            self._refill(rank, before)
+        issue = last.param("issue") or self._blocked(after, rank)
+        transport = self.holder[rank]
+        if last.name == "RefuseLate":
+            error = self.refused(StaleAnswerError, lambda: self.put(transport, rank, issue))
+            assert error.missing == (rank,)
+            if issue in self.ended:
+                self.todo[rank] -= {issue}
+        elif last.name == "PutAnswer":
+            key = self.issued[issue - 1]
+            complete = next(len(r.answered) == self.config.ranks for r in after.rounds if r.key == key)
+            if self.put(transport, rank, issue) != complete:
+                raise Deviation(f"{last} told its caller that all_put is {not complete}")
+            self.todo[rank] -= {issue}
+        else:
+            self.refused(CommTimeoutError, lambda: self.put(transport, rank, issue))
+
+    def _blocked(self, state: State, rank: int) -> int:
+        model = Gate(self.config)
+        return next(issue for issue in model.next_of(state, rank) if _must_wait(model, state, rank, issue))
+
+    def _life(self, name: str, rank: int) -> None:
+        if name == "Crash":
+            self.dead.add(rank)
+            self.gone.add(self.holder[rank]._session)
+        elif name == "Reappear":
+            self.spare[rank].append(self.open(rank))
+        else:
+            holder = self.holder.pop(rank)
+            self.closed.append(holder)
+            self.dead.discard(rank)
+            if name == "Fence":
+                self.todo[rank] = frozenset()
+            (holder.abandon if name == "Fence" else holder.close)()
+
+    def _refill(self, rank: int, state: State) -> None:
+        if not self.spare[rank]:
+            self.spare[rank].append(self.open(rank))  # the rank is live now, so nobody reappears
+
+    def _collect(self, name: str, before: State, after: State) -> None:
+        (over,) = (r for r in before.rounds if r not in after.rounds)
+        missing = tuple(rank for rank in range(self.config.ranks) if rank not in over.answered)
+        limit = 0.0 if name == "EndTimeout" else None
+
+        def call() -> Any:
+            return self.engine.call("act", GATE, "collect", 0.0, limit, "get", timeout=0.0)
+
+        if name == "Collect":
+            answers = [_read(payload) for payload in call()]
+            if answers != sorted(over.answers):
+                raise Deviation(f"collected {answers} instead of {sorted(over.answers)}")
+            self.collected |= over.issues
+            return
+        error = self.refused(PeerLostError if name == "EndLost" else CommTimeoutError, call)
+        if (error.missing, error.request) != (missing, key_of(over.key)):
+            raise Deviation(f"{error!r} names {error.missing} of {error.request} instead of {missing} of {over.key}")
+        self.ended |= over.issues
+
+    def refusals(self, state: State) -> int:
+        """Make the calls that cannot succeed in ``state``; each must raise its error and change nothing."""
+        model = Gate(self.config)
+        tried = 0
+        for rank, status in enumerate(state.status):
+            for issue in model.next_of(state, rank):
+                if status == LIVE:
+                    self.refused(DuplicateRankError, partial(self.put, self.spare[rank][-1], rank, issue))
+                    if _must_wait(model, state, rank, issue):
+                        self.refused(CommTimeoutError, partial(self.put, self.holder[rank], rank, issue))
+                        tried += 1
+                    tried += 1
+        if state.issued:
+            for transport in self.closed:
+                self.refused(FencedError, partial(self.put, transport, 0, 1))
+                tried += 1
+        if model.settled(state) is None:
+            if self.engine.call("act", GATE, "collect", 0.0, None, "get", timeout=0.0) is not None:
+                raise Deviation("a poll returned answers that are not complete")
+            tried += 1
+        return tried
+
+    def refused(self, kind: type[FdcommError], call: Callable[[], Any]) -> FdcommError:
+        """Make a call that must raise."""
+        try:
+            answer = call()
+        except kind as error:
+            return error
+        raise Deviation(f"a call that must raise {kind.__name__} returned {answer!r}")
+
+
+def _number(key: object) -> int:
+    return int(str(key).removeprefix("request "))
+
+
+def _read(payload: bytes) -> Answer:
+    return Answer(*pickle.loads(payload))
+
+
+def _must_wait(model: Gate, state: State, rank: int, issue: int) -> bool:
+    key = state.issued[issue - 1]
+    return not model._is_late(state, rank, key) and model._put(state, rank, issue, key) is None
+
+
+def host_moves(config: Config) -> tuple[Graph[State], dict[State, list[Move]]]:
+    """Return the graph, and the moves from each state in which a host can be between two critical sections."""
+    model = Gate(config)
+    graph = build(model)
+    steps = graph.successors()
+    moves: dict[State, list[Move]] = {}
+    todo = deque(graph.initial)
+    while todo:
+        state = todo.popleft()
+        if state in moves:
+            continue
+        moves[state] = [move for action, after in steps[state] for move in _moves(model, state, action, after, steps)]
+        todo.extend(move[-1][2] for move in moves[state])
+    return graph, moves
+
+
+def _moves(
+    model: Gate, state: State, action: Action, after: State, steps: dict[State, list[tuple[Action, State]]]
+) -> Iterator[Move]:
+    first = (state, action, after)
+    if action.name != "Join":
+        yield (first,)
+        return
+    rank = action.params[0][1]
+    for answer, then in steps[after]:
+        if answer.name in ("PutAnswer", "RefuseLate") and answer.param("rank") == rank:
+            yield first, (after, answer, then)
+    if any(_must_wait(model, after, rank, issue) for issue in model.next_of(after, rank)):
+        yield (first,)
+
+
+def _walks(start: State, moves: dict[State, list[Move]]) -> Iterator[list[Move]]:
+    """Yield behaviours that together take every move, each extended for as long as it can be."""
+    parent: dict[State, Move | None] = {start: None}
+    order = deque([start])
+    while order:
+        for move in moves[order.popleft()]:
+            if move[-1][2] not in parent:
+                parent[move[-1][2]] = move
+                order.append(move[-1][2])
+    left = {state: list(found) for state, found in moves.items()}
+    for state in parent:
+        while left[state]:
+            walk: list[Move] = []
+            at = state
+            while (link := parent[at]) is not None:
+                walk.append(link)
+                at = link[0][0]
+            walk.reverse()
+            at = state
+            while left[at]:
+                walk.append(left[at].pop())
+                at = walk[-1][-1][2]
+            yield walk
+
+
+def drive_service(config: Config) -> ServiceCoverage:
+    """Take every move of a host through the service."""
+    graph, moves = host_moves(config)
+    coverage = ServiceCoverage(of=len(graph.edges))
+    seen: set[Edge[State]] = set()
+    visited: set[State] = set()
+    for walk in _walks(graph.initial[0], moves):
+        coverage.walks += 1
+        driver = ServiceDriver(config)
+        done: list[str] = []
+        for move in walk:
+            before = move[0][0]
+            done += [str(action) for _, action, _ in move]
+            try:
+                if before not in visited:
+                    visited.add(before)
+                    coverage.refusals += driver.refusals(before)
+                    _check(driver, before, ())
+                driver.take(move)
+                _check(driver, move[-1][2], move)
+            except Exception as error:
+                raise Deviation(f"{error} in the behaviour {', '.join(done)}") from error
+            seen.update(move)
+    coverage.states = len(visited | {edge[2] for edge in seen})
+    coverage.edges = len(seen)
+    coverage.actions.update(action.name for _, action, _ in seen)
+    return coverage
+
+
+def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
+    found = driver.state()
+    if found != wanted:
+        raise Deviation(difference(wanted, found))
+    events, driver.recorder.events = driver.recorder.events, []
+    edges = [edge for edge in move if edge[1].name not in ("Issue", "Skip", "Crash")]
+    shown = [(event["action"], event["args"], event["post"]) for event in events]
+    expected = [(action.name, _args(before, action), _post(after)) for before, action, after in edges]
+    if shown != expected:
+        raise Deviation(f"recorded {shown} instead of {expected}")
+
+
+def _args(state: State, action: Action) -> dict[str, object]:
+    args: dict[str, object] = dict(action.params)
+    if "issue" in args:
+        args["key"] = key_of(state.issued[(action.param("issue") or 0) - 1])
+        del args["issue"]
+    return args
+
+
+def _post(state: State) -> dict[str, object]:
+    return {
+        "rounds": [[key_of(r.key), sorted(r.answered), sorted(r.without)] for r in state.rounds],
+        "late": [len(owed) for owed in state.late],
+    }
