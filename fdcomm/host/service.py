@@ -123,7 +123,8 @@ class HostService:
         for dp in range(config.dp_size):
 
             def place(protocol: str, dp: int = dp) -> Place:
-                return Place(protocol, dp, runtime, recorder, is_connected)
+                runs = only is None or protocol in only
+                return Place(protocol, dp, runtime, recorder if runs else None, is_connected)
 
             channels = self._channels(words, dp, place)
             self._replicas.append({name: channels[name] for name in channels if only is None or name in only})

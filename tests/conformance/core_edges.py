@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fdcomm.core.dispatch import Dispatch as Core
 from models.dispatch import Config, Dispatch
 from models.dispatch_state import State
-from models.graph import build
+from models.graph import Graph, build
 from models.kernel import Action, changes, show
 from tests.conformance.core_driver import CoreDriver, expected_result, probes, refused
 from tests.conformance.plans import unbounded
@@ -33,12 +33,14 @@ class Coverage:
     actions: Counter[str] = field(default_factory=Counter)
 
 
-def drive_core(config: Config, make: Make = Core[str]) -> Coverage:
+def drive_core(config: Config, make: Make = Core[str], graph: Graph[State] | None = None) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there.
+
+    ``graph`` is that of a model that extends dispatch, in dispatch's states; None is dispatch's own.
 
     Each state is reached from the start by a shortest path; each of its edges then starts from a copy.
     """
-    graph = build(Dispatch(config))
+    graph = graph or build(Dispatch(config))
     free = unbounded(config)
     coverage = Coverage(states=len(graph.states))
     steps = graph.successors()

@@ -15,6 +15,7 @@ from fdcomm.errors import (
     PeerLostError,
 )
 from fdcomm.host.channel import DispatchChannel
+from fdcomm.host.layout import BROADCASTS, WITHOUT
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.trace import Recorder
 from fdcomm.transports.inproc import InprocTransport
@@ -25,46 +26,59 @@ from tests.conformance.gated import GatedCall, GatedRuntime
 
 __all__ = ("Memory", "ServiceDriver", "hello")
 
+_NO_TICKET = 1 << 40
+
 Event = tuple[Action, Mapping[str, Any], Mapping[str, Any]]
 
 
 class Memory(Recorder):
-    """A recorder that keeps the events."""
+    """A recorder that keeps the events of a protocol."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocol: str = "dispatch") -> None:
+        self.protocol = protocol
         self.events: list[dict[str, Any]] = []
 
     def write(self, event: Mapping[str, Any]) -> None:
-        if event["protocol"] == "dispatch":
+        if event["protocol"] == self.protocol:
             self.events.append(dict(event))
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def hello(ranks: int, client_id: int, role: str | None, dp: int = 0) -> Hello:
+def hello(ranks: int, client_id: int, role: str | None, dp: int = 0, kind: str = "worker") -> Hello:
     """Return what a handle says when it connects."""
     return Hello(
-        version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=dp, role=role, pid=0
+        version=PROTOCOL_VERSION, kind=kind, num_client=ranks, client_id=client_id, dp_rank=dp, role=role, pid=0
     )
 
 
 class ServiceDriver:
-    """A service with ``config.producers`` producers connected, as in the model's initial state."""
+    """A service with ``config.producers`` producers connected, as in the model's initial state.
 
-    def __init__(self, config: Config) -> None:
+    ``protocol`` is dispatch or one that extends it; only its channel runs.
+    """
+
+    def __init__(self, config: Config, protocol: str = "dispatch") -> None:
         self.config = config
+        self.protocol = protocol
+        self.kind = next(kind for kind, names in BROADCASTS.items() if protocol in names)
         self.runtime = GatedRuntime()
-        self.recorder = Memory()
-        self.words = memoryview(bytearray(8 * words_needed(HostConfig(config.ranks)))).cast("q")
+        self.recorder = Memory(protocol)
+        host = HostConfig(tp_size=config.ranks, depth=config.depth, kind=self.kind)
+        words = memoryview(bytearray(8 * words_needed(host))).cast("q")
         self.gone: set[int] = set()
+        self._clears: list[tuple[Any, ...]] = [] if "clear_data" in WITHOUT.get(protocol, ()) else [("clear_data",)]
         self.service = HostService(
-            HostConfig(tp_size=config.ranks, depth=config.depth),
+            host,
             self.runtime,
-            self.words,
+            words,
             recorder=self.recorder,
             is_connected=lambda session: session not in self.gone,
+            only=(protocol,),
         )
+        first = BROADCASTS[self.kind].index(protocol) * (1 + config.ranks)
+        self.words = words[first : first + 1 + config.ranks]
         self.readers: dict[int, InprocTransport] = {}
         self.producers: dict[int, InprocTransport] = {}
         self.waiting: dict[int, GatedCall] = {}
@@ -79,7 +93,7 @@ class ServiceDriver:
 
     def core(self) -> Core[bytes]:
         """Return the core inside."""
-        channel = self.service.channel("dispatch")
+        channel = self.service.channel(self.protocol)
         assert isinstance(channel, DispatchChannel)
         return channel._core
 
@@ -140,9 +154,11 @@ class ServiceDriver:
         elif name == "GetTasks":
             self._get(number)
         else:
-            (self.readers if name == "ClearRank" else self.producers)[number].call(
-                "act", "dispatch", "clear_data", timeout=0.0
-            )
+            caller = (self.readers if name == "ClearRank" else self.producers)[number]
+            answer = caller.call("act", self.protocol, "clear_data", timeout=0.0)[1]
+            log = self.core().log
+            if answer != (tuple(sorted(log[0].taken)) if log else ()):
+                raise AssertionError(f"{name} says that ranks {answer} have taken the oldest of {log}")
 
     def finish(self) -> None:
         """End the host: whoever waits is told."""
@@ -163,23 +179,23 @@ class ServiceDriver:
                 unread = next((entry.id for entry in state.log if rank not in entry.taken), 0)
                 tickets = [ticket for ticket in range(state.calls + 2) if ticket != unread]
                 for ticket in tickets if unread == 0 else tickets[1:]:
-                    answer = self.readers[rank].call("act", "dispatch", "get_tasks", ticket, 0.0, timeout=0.0)
+                    answer = self.readers[rank].call("act", self.protocol, "get_tasks", ticket, 0.0, timeout=0.0)
                     if answer != (0, None, False):
                         raise AssertionError(f"get_tasks(ticket={ticket}) of rank {rank} answered {answer}")
                     tried += 1
                 tried += 1
             elif reader is not None and status != DEAD:
-                for method, *args in (("get_tasks", 0, 0.0), ("clear_data",), ("put_tasks", b"", 0.0)):
+                for method, *args in (("get_tasks", 0, 0.0), *self._clears, ("put_tasks", b"", 0.0)):
                     self._refused(
-                        FencedError, lambda r=reader, m=method, a=args: r.call("act", "dispatch", m, *a, timeout=0.0)
+                        FencedError, lambda r=reader, m=method, a=args: r.call("act", self.protocol, m, *a, timeout=0.0)
                     )
                     tried += 1
         for producer, life in enumerate(state.producer):
             if life == DOWN:
                 gone = self.producers[producer]
-                for method, *args in (("clear_data",), ("put_tasks", b"", 0.0)):
+                for method, *args in (*self._clears, ("put_tasks", b"", 0.0)):
                     self._refused(
-                        FencedError, lambda g=gone, m=method, a=args: g.call("act", "dispatch", m, *a, timeout=0.0)
+                        FencedError, lambda g=gone, m=method, a=args: g.call("act", self.protocol, m, *a, timeout=0.0)
                     )
                     tried += 1
         return tried
@@ -195,14 +211,17 @@ class ServiceDriver:
 
     def _open(self, client_id: int, role: str) -> InprocTransport:
         transport = InprocTransport(self.service)
-        transport.open_session(hello(self.config.ranks, client_id, role))
+        transport.open_session(hello(self.config.ranks, client_id, role, kind=self.kind))
+        if role == "reader" and self.protocol not in ("dispatch", "bitmask"):
+            # Here the first get claims the rank; one with a ticket that cannot be takes nothing.
+            transport.call("act", self.protocol, "get_tasks", _NO_TICKET, 0.0, timeout=0.0)
         return transport
 
     def _call_put(self, producer: int) -> None:
         number = self.core().calls + 1
         transport = self.producers[producer]
         call = self.runtime.start(
-            lambda: transport.call("act", "dispatch", "put_tasks", f"batch {number}".encode(), 1.0, timeout=1.0),
+            lambda: transport.call("act", self.protocol, "put_tasks", f"batch {number}".encode(), 1.0, timeout=1.0),
         )
         if not call.done:
             self.waiting[number] = call
@@ -241,7 +260,7 @@ class ServiceDriver:
         return next(p for p, number in self._number.items() if number == host_number)
 
     def _get(self, rank: int) -> None:
-        id_, payload, _ = self.readers[rank].call("act", "dispatch", "get_tasks", 0, 0.0, timeout=0.0)
+        id_, payload, _ = self.readers[rank].call("act", self.protocol, "get_tasks", 0, 0.0, timeout=0.0)
         if payload != f"batch {id_}".encode():
             raise AssertionError(f"rank {rank} was given {payload!r} as batch {id_}")
         self.got[rank] = (*self.got[rank], id_)

@@ -95,15 +95,15 @@ def walks(host: HostGraph) -> Iterator[list[Move]]:
             yield walk
 
 
-def drive_service(config: Config) -> ServiceCoverage:
-    """Take every move of the host's graph through the service."""
+def drive_service(config: Config, protocol: str = "dispatch") -> ServiceCoverage:
+    """Take every move of the host's graph through the service, on the channel of the protocol."""
     host = host_graph(config)
     coverage = ServiceCoverage(of=len(host.graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
     for walk in walks(host):
         coverage.walks += 1
-        driver = ServiceDriver(config)
+        driver = ServiceDriver(config, protocol)
         driver.events()
         done: list[Action] = []
         for move in walk:

@@ -92,7 +92,7 @@ def compared_shipped(
     return wanted, compare(wanted, named(build(bitmask_shipped.BitmaskShipped(config))))
 
 
-def dispatch_config(config: bitmask.Config) -> dispatch.Config:
+def dispatch_config(config: bitmask.Config | dispatch.Config) -> dispatch.Config:
     """Return the configuration of dispatch with the same constants."""
     shared = {name: getattr(config, name) for name in dispatch.Config.__dataclass_fields__ if name != "guards"}
     return dispatch.Config(**shared)

@@ -9,6 +9,7 @@ from typing import Any
 
 from fdcomm.errors import FdcommError
 from fdcomm.host.channel import DispatchChannel
+from fdcomm.host.layout import BROADCASTS
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.testing import ControlledRuntime, Scenario
 from fdcomm.trace import FORMAT, Recorder
@@ -59,13 +60,15 @@ class Testbed:
     each execution must be a behaviour of the specification, results included.
     """
 
-    def __init__(self, runtime: ControlledRuntime, ranks: int, depth: int = 1) -> None:
+    def __init__(self, runtime: ControlledRuntime, ranks: int, depth: int = 1, protocol: str = "dispatch") -> None:
         self.runtime = runtime
-        self.words = runtime.words(words_needed(HostConfig(ranks)))
+        self.protocol = protocol
+        self.kind = next(kind for kind, names in BROADCASTS.items() if protocol in names)
+        config = HostConfig(ranks, depth=depth, kind=self.kind)
+        self.words = runtime.words(words_needed(config))
+        self.base = BROADCASTS[self.kind].index(protocol) * (1 + ranks)
         self.recorder = _Memory()
-        self.service = HostService(
-            HostConfig(ranks, depth=depth), runtime, self.words, recorder=self.recorder, only=("dispatch",)
-        )
+        self.service = HostService(config, runtime, self.words, recorder=self.recorder, only=(protocol,))
         self.service._replica_of = _Book(runtime)
         self.got: dict[int, list[int]] = {rank: [] for rank in range(ranks)}
         self.raised: list[str] = []
@@ -74,7 +77,7 @@ class Testbed:
         """Open a session."""
         hello = Hello(
             version=PROTOCOL_VERSION,
-            kind="worker",
+            kind=self.kind,
             num_client=self.service.config.tp_size,
             client_id=client_id,
             dp_rank=0,
@@ -89,13 +92,13 @@ class Testbed:
 
     def put(self, session: int, timeout: float | None = None) -> int:
         """Put a batch; its payload says whose it is."""
-        call: int = self.service.act(session, "dispatch", "put_tasks", b"batch of %d" % session, timeout)
+        call: int = self.service.act(session, self.protocol, "put_tasks", b"batch of %d" % session, timeout)
         return call
 
     def get(self, session: int, rank: int, timeout: float | None = None) -> int:
         """Get a batch and note its id; 0 is nothing."""
         id_: int
-        id_, payload, _ = self.service.act(session, "dispatch", "get_tasks", 0, timeout)
+        id_, payload, _ = self.service.act(session, self.protocol, "get_tasks", 0, timeout)
         if id_:
             assert payload is not None
             assert payload.startswith(b"batch of "), f"the payload of batch {id_} is {payload!r}"
@@ -122,7 +125,7 @@ class Testbed:
     @property
     def core(self) -> Any:
         """The protocol's state."""
-        channel = self.service.channel("dispatch")
+        channel = self.service.channel(self.protocol)
         assert isinstance(channel, DispatchChannel)
         return channel._core
 
@@ -134,10 +137,11 @@ class Testbed:
             return
         core = self.core
         unread = bool(core.log)
-        assert (self.words[0] != 0) == unread, f"exist is {self.words[0]}, unread batches: {[e.id for e in core.log]}"
+        words = [self.words[self.base + number] for number in range(1 + core.ranks)]
+        assert (words[0] != 0) == unread, f"exist is {words[0]}, unread batches: {[e.id for e in core.log]}"
         for rank in self.got:
             ticket = next((e.id for e in core.log if rank not in e.taken), 0)
-            assert self.words[1 + rank] == ticket, f"ticket of rank {rank} is {self.words[1 + rank]}, not {ticket}"
+            assert words[1 + rank] == ticket, f"ticket of rank {rank} is {words[1 + rank]}, not {ticket}"
         assert len(core.log) <= core.depth, "more batches than the depth"
         waiting = [call.id for call in core.waiting]
         assert waiting == sorted(set(waiting)), f"calls wait in the order {waiting}"
