@@ -1,17 +1,13 @@
-"""Level V3 on the host's gate channel: the edges of the model's graph that a host can take, each taken.
-
-A rank is claimed by its first answer, so Join and what the answer does are one critical section. Join by itself
-happens only when the answer has to wait, and gives up.
-"""
+"""Level V3 on the gate channel of a host: the edges that it can take (``gate_moves``), each taken."""
 
 from __future__ import annotations
 
 import pickle
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from fdcomm.errors import (
     CommTimeoutError,
@@ -27,17 +23,15 @@ from fdcomm.trace import Recorder
 from fdcomm.transports.inproc import InprocTransport
 from models.gate import Answer, Config, Gate, Round, State
 from models.gate_state import AWAY, DEAD, LIVE, LOST
-from models.graph import Edge, Graph, build
+from models.graph import Edge
 from models.kernel import Action
 from tests.conformance.gate_core import Deviation, difference, key_of
+from tests.conformance.gate_moves import Move, host_moves, must_wait, walks
 from tests.conformance.gated import GatedRuntime
 
-__all__ = ("GATE", "ServiceCoverage", "ServiceDriver", "drive_service", "host_moves")
+__all__ = ("GATE", "ServiceCoverage", "ServiceDriver", "drive_service")
 
 GATE = "send_cache"
-
-# What happens in one critical section.
-Move: TypeAlias = tuple[Edge[State], ...]
 
 
 class _Memory(Recorder):
@@ -177,7 +171,7 @@ class ServiceDriver:
 
     def _blocked(self, state: State, rank: int) -> int:
         model = Gate(self.config)
-        return next(issue for issue in model.next_of(state, rank) if _must_wait(model, state, rank, issue))
+        return next(issue for issue in model.next_of(state, rank) if must_wait(model, state, rank, issue))
 
     def _life(self, name: str, rank: int) -> None:
         if name == "Crash":
@@ -224,7 +218,7 @@ class ServiceDriver:
             for issue in model.next_of(state, rank):
                 if status == LIVE:
                     self.refused(DuplicateRankError, partial(self.put, self.spare[rank][-1], rank, issue))
-                    if _must_wait(model, state, rank, issue):
+                    if must_wait(model, state, rank, issue):
                         self.refused(CommTimeoutError, partial(self.put, self.holder[rank], rank, issue))
                         tried += 1
                     tried += 1
@@ -255,74 +249,13 @@ def _read(payload: bytes) -> Answer:
     return Answer(*pickle.loads(payload))
 
 
-def _must_wait(model: Gate, state: State, rank: int, issue: int) -> bool:
-    key = state.issued[issue - 1]
-    return not model._is_late(state, rank, key) and model._put(state, rank, issue, key) is None
-
-
-def host_moves(config: Config) -> tuple[Graph[State], dict[State, list[Move]]]:
-    """Return the graph, and the moves from each state in which a host can be between two critical sections."""
-    model = Gate(config)
-    graph = build(model)
-    steps = graph.successors()
-    moves: dict[State, list[Move]] = {}
-    todo = deque(graph.initial)
-    while todo:
-        state = todo.popleft()
-        if state in moves:
-            continue
-        moves[state] = [move for action, after in steps[state] for move in _moves(model, state, action, after, steps)]
-        todo.extend(move[-1][2] for move in moves[state])
-    return graph, moves
-
-
-def _moves(
-    model: Gate, state: State, action: Action, after: State, steps: dict[State, list[tuple[Action, State]]]
-) -> Iterator[Move]:
-    first = (state, action, after)
-    if action.name != "Join":
-        yield (first,)
-        return
-    rank = action.params[0][1]
-    for answer, then in steps[after]:
-        if answer.name in ("PutAnswer", "RefuseLate") and answer.param("rank") == rank:
-            yield first, (after, answer, then)
-    if any(_must_wait(model, after, rank, issue) for issue in model.next_of(after, rank)):
-        yield (first,)
-
-
-def _walks(start: State, moves: dict[State, list[Move]]) -> Iterator[list[Move]]:
-    """Yield behaviours that together take every move, each extended for as long as it can be."""
-    parent: dict[State, Move | None] = {start: None}
-    order = deque([start])
-    while order:
-        for move in moves[order.popleft()]:
-            if move[-1][2] not in parent:
-                parent[move[-1][2]] = move
-                order.append(move[-1][2])
-    left = {state: list(found) for state, found in moves.items()}
-    for state in parent:
-        while left[state]:
-            walk: list[Move] = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0][0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                walk.append(left[at].pop())
-                at = walk[-1][-1][2]
-            yield walk
-
-
 def drive_service(config: Config) -> ServiceCoverage:
     """Take every move of a host through the service."""
     graph, moves = host_moves(config)
     coverage = ServiceCoverage(of=len(graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
-    for walk in _walks(graph.initial[0], moves):
+    for walk in walks(graph.initial[0], moves):
         coverage.walks += 1
         driver = ServiceDriver(config)
         done: list[str] = []

@@ -11,8 +11,9 @@ from models.gate import Config
 from models.gate import Gate as Model
 from tests.conformance import gate_faults
 from tests.conformance.gate_core import Deviation, drive_core
+from tests.conformance.gate_moves import host_moves
 from tests.conformance.gate_plans import CORE, SERVICE
-from tests.conformance.gate_service import drive_service, host_moves
+from tests.conformance.gate_service import drive_service
 
 R = frozenset[int]
 EVERY_ACTION = set(Model().actions)
