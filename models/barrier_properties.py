@@ -147,7 +147,7 @@ def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
         found["ranks wait at two barriers"] = lambda s: sum(bool(there) for there in s.arrived) > 1
     if config.mortal and config.ranks > 1:
         found["a dead rank's arrival is counted"] = lambda s: any(s.status[rank] == DEAD for rank in _waiting(s))
-    if config.max_aborts:
+    if config.max_aborts and config.ranks > 1:
         found["a barrier was aborted and used again"] = lambda s: any(
             s.undone[b] and there for b, there in enumerate(s.arrived)
         )

@@ -11,17 +11,17 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tla import messages
 from tla.run import ROOT, Run, RunError, execute
 from tla.trace_events import Encoded, Event, encode, text_of
 from tla.values import show
 
-__all__ = ("GUARDS", "Verdict", "judge", "read_channels")
+__all__ = ("GUARDS", "Verdict", "decide", "judge", "read_channels", "verdict_of")
 
 _UNBOUNDED = 2**30
 GUARDS = [
@@ -48,6 +48,19 @@ _INVARIANTS = [
     "Progress",
 ]
 _PROPERTIES = ["ClearsOnlySeen", "OnlyMembersRead", "JoinSkipsStarted"]
+
+
+class Judged(Protocol):
+    """A run as tuples for TLC; what is wrong with the event at ``malformed_at``, if anything is."""
+
+    @property
+    def events(self) -> tuple[tuple[Any, ...], ...]: ...
+
+    @property
+    def malformed(self) -> str: ...
+
+    @property
+    def malformed_at(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -97,14 +110,15 @@ def judge(traces: Sequence[Sequence[Event]]) -> list[Verdict]:
         if run.ranks:
             groups[run.ranks, run.depth].append(index)
     for indices in groups.values():
-        reached |= _judge_group(encoded, indices)
+        reached |= decide(indices, lambda some: _run([encoded[index] for index in some]))
     return [
-        _verdict(trace, run, *reached.get(i, (0, "")))
+        verdict_of(trace, run, *reached.get(i, (0, "")))
         for i, (trace, run) in enumerate(zip(traces, encoded, strict=True))
     ]
 
 
-def _verdict(trace: Sequence[Event], run: Encoded, explained: int, broken: str) -> Verdict:
+def verdict_of(trace: Sequence[Event], run: Judged, explained: int, broken: str) -> Verdict:
+    """Return what is to be said of a run of which so many events are explained."""
     channel = f"{trace[0].get('protocol', '?')} dp={trace[0].get('dp', '?')}" if trace else "(no run)"
     verdict = Verdict(channel, True, len(trace))
     if broken:
@@ -121,12 +135,15 @@ def _verdict(trace: Sequence[Event], run: Encoded, explained: int, broken: str) 
     return replace(verdict, accepted=False, position=position, event=event, reason=reason)
 
 
-def _judge_group(encoded: Sequence[Encoded], indices: list[int]) -> dict[int, tuple[int, str]]:
-    """Return for each run how many of its events are explained, and the property that broke there, if one did."""
+def decide(indices: Sequence[int], run: Callable[[list[int]], messages.Result]) -> dict[int, tuple[int, str]]:
+    """Return for each run how many of its events are explained, and the property that broke there, if one did.
+
+    ``run`` starts TLC on some of the runs.
+    """
     reached: dict[int, tuple[int, str]] = {}
     left = list(indices)
     while left:
-        result = _run([encoded[index] for index in left])
+        result = run(list(left))
         positions = [0] * len(left)
         for tag, k, at in result.printed:
             if tag == "AT":
