@@ -17,7 +17,7 @@ from typing import Any
 import fdcomm.host.process
 import fdcomm.transports.manager
 import fdcomm.wire
-from fdcomm import EngineWorkerQueue, FdcommError
+from fdcomm import EngineCacheQueue, EngineWorkerQueue, FdcommError
 from fdcomm.runtime import SystemRuntime
 
 __all__ = ("main",)
@@ -53,7 +53,7 @@ class Puppet:
 
     def __init__(self) -> None:
         self.runtime = ArmedRuntime()
-        self.queue: EngineWorkerQueue | None = None
+        self.queue: EngineWorkerQueue | EngineCacheQueue | None = None
 
     def open(self, **arguments: Any) -> int:
         """Open a queue; returns its port."""
@@ -61,8 +61,10 @@ class Puppet:
         key = arguments.pop("authkey", None)
         if key is not None:
             arguments["authkey"] = bytes.fromhex(key)
-        self.queue = EngineWorkerQueue(address, runtime=self.runtime, **arguments)
-        return self.queue.address[1]
+        queue_class = getattr(fdcomm, arguments.pop("queue", "EngineWorkerQueue"))
+        self.queue = queue = queue_class(address, runtime=self.runtime, **arguments)
+        port: int = queue.address[1]
+        return port
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method of the queue."""

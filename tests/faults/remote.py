@@ -89,7 +89,10 @@ class Remote:
     def open(self, port: int, **arguments: Any) -> int:
         """Open a queue in the process."""
         opened: int = self.ask("open", address=["0.0.0.0", port], **arguments)
-        self.call("num_tasks")  # now the thread's own connection is there: points are those of the next call
+        cache = arguments.get("queue") == "EngineCacheQueue"
+        self.call(
+            "result_queue_empty" if cache else "num_tasks"
+        )  # now the thread's own connection is there: points are those of the next call
         return opened
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
