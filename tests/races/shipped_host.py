@@ -126,6 +126,14 @@ def _serve() -> None:
     )
     for name, value in values.items():
         _Manager.register(f"get_{name}", callable=lambda value=value: value, proxytype=ValueProxy)
+    answers: list[Any] = []
+    answer_flags = [0] * ranks
+    answer_lock, can_put = _WatchedLock(), _Value()
+    can_put.set(1)
+    _Manager.register("get_answers", callable=lambda: answers, proxytype=ListProxy)
+    _Manager.register("get_answer_flags", callable=lambda: answer_flags, proxytype=ListProxy)
+    _Manager.register("get_answer_lock", callable=lambda: answer_lock, proxytype=LOCK_PROXY)
+    _Manager.register("get_can_put", callable=lambda: can_put, proxytype=ValueProxy)
     address = orders["address"]
     place = address if isinstance(address, str) else tuple(address)
     server = _Manager(place, bytes.fromhex(orders["key"])).get_server()
