@@ -14,6 +14,7 @@ from tests.refine.broadcast_graphs import ABSTRACT
 from tests.refine.dispatch_graphs import FAULTY, FIXED, UNGUARDED, compared
 from tests.refine.shipped_graphs import SHIPPED
 from tests.refine.worker_loop_graphs import LOOPS
+from tests.verify import cache_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -26,6 +27,8 @@ _ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 
 def checks(protocol: str, size: str) -> list[Check]:
     """Return one check for each configuration; "large" also takes each guard away by itself."""
+    if protocol in cache_rows.PROTOCOLS:
+        return cache_rows.v2(protocol, size)
     if protocol != "dispatch":
         return []
     found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]

@@ -6,6 +6,7 @@ from tests.conformance.core_edges import drive_core
 from tests.conformance.host_walks import drive_host
 from tests.conformance.plans import CORE_LARGE, CORE_SMALL, HOST, HOST_TWO_PRODUCERS, SERVICE, bounds
 from tests.conformance.service_edges import drive_service
+from tests.verify import cache_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -16,6 +17,8 @@ _SERVICE_SMALL = ("2 producers", "2 calls of one producer, depth 2")
 
 def checks(protocol: str, size: str) -> list[Check]:
     """Return the checks of this level."""
+    if protocol in cache_rows.PROTOCOLS:
+        return cache_rows.v3(protocol, size)
     if protocol != "dispatch":
         return []
     small = size == "small"

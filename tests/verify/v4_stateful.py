@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from models.dispatch import Dispatch
 from tests.stateful.core_machine import run_core
 from tests.stateful.host_machine import run_host
+from tests.verify import cache_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -19,6 +20,8 @@ _CORE, _HOST = "core beside the model, random runs", "real host beside the model
 
 def checks(protocol: str, size: str) -> list[Check]:
     """Return the checks of this level."""
+    if protocol in cache_rows.PROTOCOLS:
+        return cache_rows.v4(protocol, size)
     if protocol != "dispatch":
         return []
     small = size == "small"

@@ -9,6 +9,7 @@ from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, 
 from tests.schedules.known import BROKEN, FIXED
 from tests.schedules.programs import LARGER, PROGRAMS, program
 from tests.schedules.shipped_program import RACES, race
+from tests.verify import cache_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -27,6 +28,8 @@ _LARGE = {
 
 def checks(protocol: str, size: str) -> list[Check]:
     """Return the checks of a protocol."""
+    if protocol in cache_rows.PROTOCOLS:
+        return cache_rows.v5(protocol, size)
     if protocol != CELL[0]:
         return []
     found = [Check(*CELL, "the scheduler finds known bugs, and exhausts their fixed twins", _known)]
