@@ -22,7 +22,7 @@ SIZES = ("small", "large")
 EMPTY_CELLS: dict[tuple[str, str], str] = {}
 """(protocol, level) -> why that protocol has no check at that level. A cell without checks that is not here fails."""
 
-_NOT_PROTOCOLS = {"races"}
+_NOT_PROTOCOLS = {"api", "races"}
 
 
 def protocols() -> list[str]:
