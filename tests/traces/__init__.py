@@ -1,0 +1,1 @@
+"""Recorded runs: judged, compared with what the processes saw, altered and rejected."""
