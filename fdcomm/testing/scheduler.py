@@ -20,7 +20,6 @@ from fdcomm.testing.tasks import Abandoned, Mutex, Op, Pool, Task
 
 __all__ = ("Chooser", "Scheduler")
 
-_WATCHDOG_S: Final = 60.0
 _START_S: Final = 1000.0
 
 Chooser = Callable[["Scheduler"], "int | None"]
@@ -63,8 +62,6 @@ class Scheduler:
         self._over = threading.Lock()
         self._over.acquire()
 
-    # -- for the one who runs it ---------------------------------------------------------------------------------
-
     def add(self, name: str, target: Callable[[], None]) -> Task:
         """Add a task. It starts when it is chosen for the first time."""
         task = Task(len(self._tasks), name, target)
@@ -75,14 +72,16 @@ class Scheduler:
     def run(self) -> None:
         """Run to the end of the execution, and unwind the tasks that have not ended by themselves."""
         self._pass_on(self._next())
-        if not self._over.acquire(timeout=_WATCHDOG_S):
-            raise NondeterminismError(f"no step for {_WATCHDOG_S:.0f} s; {where(self._tasks)}")
+        if not self._over.acquire(timeout=self.bound.watchdog_s):
+            place, self.ended = where(self._tasks), True
+            for task in self._tasks:
+                task.baton.release()  # whoever is not stuck unwinds
+            raise NondeterminismError(f"a task waits for something that the runtime does not control; {place}")
         self._unwind()
         if self._crash is not None:
             raise self._crash
 
     def fail(self, verdict: str, message: str) -> None:
-        """Note the first failure."""
         if self.verdict == HOLDS:
             self.verdict, self._message = verdict, message
 
@@ -199,7 +198,7 @@ class Scheduler:
         for task in self._tasks:
             if not task.done:
                 task.baton.release()
-                if not self._over.acquire(timeout=_WATCHDOG_S):
+                if not self._over.acquire(timeout=self.bound.watchdog_s):
                     raise NondeterminismError(f"{task.name} does not unwind; {where(self._tasks)}")
         self.ended = False
         self.current = None
@@ -221,7 +220,8 @@ class Scheduler:
                 self.fail("error", f"{task.name}: {type(error).__name__}: {error} ({place})")
         task.done = True
         if self.ended:
-            self._over.release()
+            with contextlib.suppress(RuntimeError):  # when it was stuck, nobody waits for this any more
+                self._over.release()
         else:
             task.op = Op("ended")
             self._pass_on(self._next())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 __all__ = ("Abandoned", "Mutex", "Op", "Pool", "Task")
+
+_PATIENCE_S: Final = 1.0
 
 
 class Abandoned(BaseException):
@@ -110,8 +112,8 @@ class Pool:
         worker.give(job)
 
     def close(self) -> None:
-        """End the threads. None may be in the middle of a job."""
+        """End the threads. One that is stuck in a job is left: it ends with its job, or with the process."""
         for worker in self._all:
             worker.give(None)
         for worker in self._all:
-            worker.join()
+            worker.join(_PATIENCE_S)

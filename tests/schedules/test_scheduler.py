@@ -178,6 +178,28 @@ def test_a_foreign_thread_is_an_error() -> None:
     assert "start it with spawn()" in report.failure.message
 
 
+def test_a_real_wait_is_an_error() -> None:
+    never = threading.Event()
+
+    def build(runtime: ControlledRuntime) -> Scenario:
+        def blocks() -> None:
+            runtime.point("p")
+            never.wait()
+
+        return Scenario({"blocks": blocks, "other": lambda: runtime.point("q")})
+
+    before = threading.active_count()
+    try:
+        with pytest.raises(NondeterminismError, match="blocks before point p at test_scheduler"):
+            explore(Program("blocks", build), Exhaustive(), Bound(watchdog_s=0.5))
+    finally:
+        never.set()
+    for thread in threading.enumerate():
+        if thread.name == "fdcomm-task":
+            thread.join(60)
+    assert threading.active_count() <= before
+
+
 def test_foreign_words_are_an_error() -> None:
     words = memoryview(bytearray(8)).cast("q")
     program = Program("words", lambda runtime: Scenario({"task": lambda: runtime.store(words, 0, 1)}))

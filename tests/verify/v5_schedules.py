@@ -15,7 +15,7 @@ __all__ = ("checks",)
 
 CELL = ("dispatch", "V5")
 SEED = 20_201
-EXECUTIONS = {"small": 120, "large": 1500}
+EXECUTIONS = {"small": 80, "large": 1500}
 
 _LARGE = {
     "1 putter, 2 readers, 3 batches": (program("deliver", ranks=2, batches=3, depth=1), Bound()),
