@@ -171,9 +171,11 @@ class Handle:
                     operation=operation,
                 )
             self._next_look = now + _LOOK_AT_HOST_EVERY_S
-        with contextlib.suppress(ValueError):  # released: another thread is closing the handle
-            if page is not None:
+        if page is not None:
+            try:
                 return self._runtime.load(page.words, self._welcome["words_base"] + word)
+            except ValueError:  # released: another thread is closing the handle
+                pass
         raise ClosedError(f"{operation}: the handle is closed", operation=operation)
 
     # -- helpers -------------------------------------------------------------------------------------------------
