@@ -174,8 +174,8 @@ class Handle:
         if page is not None:
             try:
                 return self._runtime.load(page.words, self._welcome["words_base"] + word)
-            except ValueError:  # released: another thread is closing the handle
-                pass
+            except ValueError as error:  # released: another thread is closing the handle
+                raise ClosedError(f"{operation}: the handle is closed", operation=operation) from error
         raise ClosedError(f"{operation}: the handle is closed", operation=operation)
 
     # -- helpers -------------------------------------------------------------------------------------------------
