@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from fdcomm.errors import AuthError, ConfigError, HostNotFoundError, UnsafeConfigError
+from fdcomm.errors import AuthError, ConfigError, HostLostError, HostNotFoundError, UnsafeConfigError
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import HostConfig
 from fdcomm.rendezvous import WELL_KNOWN_KEYS, Record, find, is_loopback, is_this_machine
@@ -67,7 +67,7 @@ def connect(
         record = find(port, max(0.0, end - runtime.monotonic()), runtime.sleep)
         try:
             return _connect_to(record, port, key, transport, runtime)
-        except HostNotFoundError:  # it ended between the look and the connect; a new one may be on its way
+        except (HostNotFoundError, HostLostError):  # it ended since the look; a new one may be on its way
             if runtime.monotonic() >= end:
                 raise
             runtime.sleep(0.02)

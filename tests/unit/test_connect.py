@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fdcomm import AuthError, ConfigError, HostNotFoundError, UnsafeConfigError
+from fdcomm import AuthError, ConfigError, FdcommError, HostLostError, HostNotFoundError, UnsafeConfigError
 from fdcomm import connect as rules
 from fdcomm.host.service import HostConfig
 from fdcomm.rendezvous import Record
@@ -71,12 +71,12 @@ def _record(**changes: Any) -> Record:
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The record that a client finds, and what it then connects to."""
-    state: dict[str, Any] = {"record": _record(), "connected": [], "refuse": 0}
+    state: dict[str, Any] = {"record": _record(), "connected": [], "refuse": 0, "error": HostNotFoundError}
 
     def transport(where: Any, key: bytes, runtime: Any) -> str:
         state["connected"].append((where, key))
         if len(state["connected"]) <= state["refuse"]:
-            raise HostNotFoundError("gone")
+            raise state["error"]("gone")
         return "transport"
 
     monkeypatch.setattr(rules, "find", lambda port, wait_s, sleep: state["record"])
@@ -114,9 +114,10 @@ def test_tcp_where_the_host_has_it(found: dict[str, Any]) -> None:
     assert found["connected"] == [(("127.0.0.1", 5000), b"\xaa" * 32)]
 
 
-def test_a_host_that_ends_between_look_and_connect(found: dict[str, Any]) -> None:
-    found["refuse"] = 1
-    with pytest.raises(HostNotFoundError):
+@pytest.mark.parametrize("error", [HostNotFoundError, HostLostError])
+def test_a_host_that_ends_between_look_and_connect(found: dict[str, Any], error: type[FdcommError]) -> None:
+    found.update(refuse=1, error=error)
+    with pytest.raises(error):
         _connect()
     found["refuse"] = 3
     assert _connect(wait_s=60.0) == "transport"

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _record(port: int = 5000, **changes: object) -> Record:
-    record = Record(port, 7, "/nowhere/socket", "/nowhere/page", "", 0, "00" * 32, os.getpid(), os.getpid())
+    record = Record(port, 7, "/tmp/nowhere/socket", "/tmp/nowhere/page", "", 0, "00" * 32, os.getpid(), os.getpid())
     return replace(record, **changes)  # type: ignore[arg-type]
 
 
@@ -87,8 +87,8 @@ def test_a_relative_directory_means_the_same_everywhere(
 def test_the_default_directory_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     monkeypatch.delenv("FDCOMM_RUNTIME_DIR")
-    monkeypatch.setenv("TMPDIR", "/nowhere")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/nowhere")
+    monkeypatch.setenv("TMPDIR", "/tmp/nowhere")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp/nowhere")
     monkeypatch.setattr(os, "makedirs", lambda path, **_: made.append(path))
     monkeypatch.setattr(os, "lstat", lambda path: os.stat_result((0o40700, 0, 0, 0, os.getuid(), 0, 0, 0, 0, 0)))
     assert runtime_dir() == f"/tmp/fdcomm-{os.getuid()}" == made[0]
