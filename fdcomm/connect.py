@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from fdcomm.errors import AuthError, ConfigError, HostNotFoundError, UnsafeConfigError
+from fdcomm.errors import AuthError, ConfigError, HostLostError, HostNotFoundError, UnsafeConfigError
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import HostConfig
-from fdcomm.rendezvous import WELL_KNOWN_KEYS, Record, find, is_this_machine
+from fdcomm.rendezvous import WELL_KNOWN_KEYS, Record, find, is_loopback, is_this_machine
 from fdcomm.runtime import Runtime
 from fdcomm.transports.manager import ManagerTransport
 
@@ -35,7 +35,7 @@ def start_host(
     name, port = check_address(address)
     key = chosen_key(key)
     tcp_host = ""
-    if transport == "tcp" or not (name in _THIS_MACHINE or name.startswith("127.")):
+    if transport == "tcp" or not (name in _THIS_MACHINE or is_loopback(name)):
         tcp_host = "127.0.0.1" if name in ("", "0.0.0.0", "::", "localhost") else name
         _check_exposure(tcp_host, key, allow_pickle)
     return HostProcess(config, port=port, tcp_host=tcp_host, key=key, trace=trace)
@@ -67,7 +67,7 @@ def connect(
         record = find(port, max(0.0, end - runtime.monotonic()), runtime.sleep)
         try:
             return _connect_to(record, port, key, transport, runtime)
-        except HostNotFoundError:  # it ended between the look and the connect; a new one may be on its way
+        except (HostNotFoundError, HostLostError):  # it ended since the look; a new one may be on its way
             if runtime.monotonic() >= end:
                 raise
             runtime.sleep(0.02)
@@ -101,7 +101,7 @@ def chosen_key(key: bytes) -> bytes:
 
 
 def _check_exposure(host: str, key: bytes, allow_pickle: bool) -> None:
-    if host in _THIS_MACHINE or host.startswith("127."):
+    if host in _THIS_MACHINE or is_loopback(host):
         return
     if not key:
         raise UnsafeConfigError(

@@ -137,7 +137,8 @@ class DuplicateRankError(FdcommError, RuntimeError):
 
 
 class FencedError(FdcommError, ConnectionError):
-    """The host had given this handle up (its liveness connection was lost). Open a new handle."""
+    """The host has given this handle up: its connection was lost, or one of its calls was interrupted before the answer
+    came (Ctrl-C, a signal handler that raises), so that nobody knows what it did. Open a new handle."""
 
 
 class BarrierBrokenError(FdcommError, threading.BrokenBarrierError):

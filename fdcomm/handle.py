@@ -296,7 +296,7 @@ class Handle:
         page, self._page = self._page, None
         host, self._host = self._host, None
         if transport is not None:
-            if goodbye:
+            if goodbye and host is None:  # a host that is about to end needs no goodbye, and may be stopped
                 transport.close()
             else:
                 transport.abandon()

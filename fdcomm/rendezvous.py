@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import ipaddress
 import json
 import os
 import socket
@@ -24,7 +25,16 @@ from typing import Final
 
 from fdcomm.errors import AddressInUseError, ConfigError, HostNotFoundError, UnsafeConfigError
 
-__all__ = ("WELL_KNOWN_KEYS", "Record", "RecordLock", "find", "is_this_machine", "runtime_dir", "socket_path")
+__all__ = (
+    "WELL_KNOWN_KEYS",
+    "Record",
+    "RecordLock",
+    "find",
+    "is_loopback",
+    "is_this_machine",
+    "runtime_dir",
+    "socket_path",
+)
 
 WELL_KNOWN_KEYS: Final = frozenset({b"", b"secret_key", b"cache_queue_service"})
 """Keys that are printed in public source code. They mean "no key was chosen"."""
@@ -177,9 +187,17 @@ def find(port: int, wait_s: float, sleep: Callable[[float], None] = time.sleep) 
         sleep(0.02)
 
 
+def is_loopback(host: str) -> bool:
+    """Return True for an address of the loopback interface. A name is none, whatever it looks like."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def is_this_machine(host: str) -> bool:
     """Return True when the host name or address is this machine's own."""
-    if host in ("", "0.0.0.0", "::", "localhost", "::1") or host.startswith("127."):
+    if host in ("", "0.0.0.0", "::", "localhost", "::1") or is_loopback(host):
         return True
     try:
         infos = socket.getaddrinfo(host, None, type=socket.SOCK_DGRAM)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tla import messages, toolchain
+from tla.archive import archive_options
 from tla.dot import StateGraph, parse_dot
 from tla.messages import Result
 
@@ -51,7 +52,9 @@ def _command(run: Run, folder: Path) -> list[str]:
     # Protocols that extend dispatch find it in its folder.
     folders = (*run.library, ROOT / "common", run.module.parent, ROOT / "dispatch")
     library = ":".join(str(path) for path in folders)
-    command = [toolchain.java(), *(_SMALL if small else _LARGE), "-XX:-UsePerfData", "-Duser.language=en"]
+    flags = _SMALL if small else _LARGE
+    command = [toolchain.java(), *flags, "-XX:-UsePerfData", "-Duser.language=en"]
+    command += archive_options(flags) if small else ()
     command += [f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={library}", "-cp", str(toolchain.jar()), "tlc2.TLC"]
     # A fixed seed and fingerprint polynomial: two runs print the same counterexample.
     command += ["-tool", "-nowarning", "-deadlock", "-fp", "0", "-seed", "1"]

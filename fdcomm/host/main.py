@@ -53,9 +53,10 @@ def main() -> None:
     with ExitStack() as undo:
         try:
             record = _start(orders, undo)
-        except FdcommError as error:
+        except (FdcommError, OSError) as error:
             undo.close()  # before the owner hears of it: then it ends us
-            _say({"error": type(error).__name__, "message": str(error)})
+            kind = type(error).__name__ if isinstance(error, FdcommError) else "HostStartError"
+            _say({"error": kind, "message": str(error) or repr(error)})
             return
         _say({"record": asdict(record)})
         _wait_for_the_end(orders.owner_pid, lambda: ended)

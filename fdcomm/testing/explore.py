@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from fdcomm.testing.controlled import ControlledRuntime
-from fdcomm.testing.schedule import PRUNED, Bound, Constant, Outcome, Schedule
+from fdcomm.testing.schedule import HOLDS, PRUNED, Bound, Constant, Outcome, Schedule
 from fdcomm.testing.scheduler import Scheduler
 from fdcomm.testing.strategies import Exhaustive, Replay, Strategy
 from fdcomm.testing.tasks import Pool
@@ -166,7 +166,7 @@ def _execute(program: Program, strategy: Strategy, bound: Bound, pool: Pool) -> 
             scheduler.add(name, target)
         scheduler.invariant = scenario.invariant
         scheduler.run()
-        if scheduler.holds and scenario.final is not None:
+        if scheduler.verdict == HOLDS and scenario.final is not None:
             try:
                 scenario.final()
             except AssertionError as error:

@@ -39,12 +39,14 @@ class Bound:
         ticks: How often time may pass although a task could go on. When none can, time passes anyway.
         spurious: How many waits may return without a reason.
         max_steps: An execution that is longer fails as a livelock.
+        watchdog_s: An execution that takes longer, in real seconds, is an error.
     """
 
     preemptions: int | None = None
     ticks: int = 0
     spurious: int = 0
     max_steps: int = 3000
+    watchdog_s: float = 60.0
 
     def __str__(self) -> str:
         parts = ["any preemptions" if self.preemptions is None else f"{self.preemptions} preemptions"]

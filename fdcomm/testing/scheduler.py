@@ -7,19 +7,19 @@ scheduler chooses who goes on. Code between two operations is one step, together
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Hashable
 from math import inf, nextafter
 from typing import Final
 
+from fdcomm.testing.explain import waits_for, where
 from fdcomm.testing.schedule import HOLDS, PRUNED, TICK, Bound, NondeterminismError, Outcome, wake
-from fdcomm.testing.tasks import Abandoned, Histories, Mutex, Op, Pool, Sharing, Task
+from fdcomm.testing.sharing import Histories, Sharing
+from fdcomm.testing.tasks import Abandoned, Mutex, Op, Pool, Task
 
 __all__ = ("Chooser", "Scheduler")
 
-_WATCHDOG_S: Final = 60.0
 _START_S: Final = 1000.0
 
 Chooser = Callable[["Scheduler"], "int | None"]
@@ -57,12 +57,10 @@ class Scheduler:
         self._tasks: list[Task] = []
         self._last: Task | None = None
         self._did: list[tuple[str, object]] = []
-        self._verdict, self._message = HOLDS, ""
+        self.verdict, self._message = HOLDS, ""
         self._crash: BaseException | None = None
         self._over = threading.Lock()
         self._over.acquire()
-
-    # -- for the one who runs it ---------------------------------------------------------------------------------
 
     def add(self, name: str, target: Callable[[], None]) -> Task:
         """Add a task. It starts when it is chosen for the first time."""
@@ -71,31 +69,28 @@ class Scheduler:
         self._pool.run(lambda: self._carry(task))
         return task
 
-    @property
-    def holds(self) -> bool:
-        """True while nothing has failed and nothing was cut short."""
-        return self._verdict == HOLDS
-
     def run(self) -> None:
         """Run to the end of the execution, and unwind the tasks that have not ended by themselves."""
         self._pass_on(self._next())
-        if not self._over.acquire(timeout=_WATCHDOG_S):
-            raise NondeterminismError(f"no step for {_WATCHDOG_S:.0f} s; {self._where()}")
+        if not self._over.acquire(timeout=self.bound.watchdog_s):
+            place, self.ended = where(self._tasks), True
+            for task in self._tasks:
+                task.baton.release()  # whoever is not stuck unwinds
+            raise NondeterminismError(f"a task waits for something that the runtime does not control; {place}")
         self._unwind()
         if self._crash is not None:
             raise self._crash
 
     def fail(self, verdict: str, message: str) -> None:
-        """Note the first failure."""
-        if self._verdict == HOLDS:
-            self._verdict, self._message = verdict, message
+        if self.verdict == HOLDS:
+            self.verdict, self._message = verdict, message
 
     def outcome(self) -> Outcome:
         """Return what happened. The lines are made only when something is wrong."""
         lines: tuple[str, ...] = ()
-        if self._verdict not in (HOLDS, PRUNED):
+        if self.verdict not in (HOLDS, PRUNED):
             lines = tuple(f"{n:4} {name:12} {what}" for n, (name, what) in enumerate(self._did, 1))
-        return Outcome(self._verdict, self._message, tuple(self.choices), self.preemptions, lines)
+        return Outcome(self.verdict, self._message, tuple(self.choices), self.preemptions, lines)
 
     # -- for the runtime -----------------------------------------------------------------------------------------
 
@@ -191,23 +186,11 @@ class Scheduler:
         """
         if self._sharing is None or self.ticks < self.bound.ticks:  # the step after any operation may read the clock
             return None
+        sharing, spurious = self._sharing, self.wakes < self.bound.spurious
         tasks = self._tasks if self.bound.preemptions is None else [self._last]
-        return next((t.id for t in tasks if t is not None and not t.done and self._is_local(t, self._sharing)), None)
+        return next((t.id for t in tasks if t is not None and sharing.is_local(t, spurious=spurious)), None)
 
     # -- helpers -------------------------------------------------------------------------------------------------
-
-    def _is_local(self, task: Task, sharing: Sharing) -> bool:
-        kind, name = task.op.kind, task.op.name
-        if f"task {task.name}" in sharing.shared:
-            return False  # somebody may kill it before its next operation
-        if kind in ("start", "point", "release", "wait"):
-            return True  # others cannot take a lock that is held, and cannot notify without it
-        if kind == "notify":
-            return self.wakes >= self.bound.spurious
-        if kind in ("load", "store"):
-            word = name.partition(" =")[0]
-            return bool(task.held) and word not in sharing.shared
-        return kind == "read" and name not in sharing.shared
 
     def _unwind(self) -> None:
         """End the tasks that are in the middle of something, one after the other. Their locks are forgotten."""
@@ -215,8 +198,8 @@ class Scheduler:
         for task in self._tasks:
             if not task.done:
                 task.baton.release()
-                if not self._over.acquire(timeout=_WATCHDOG_S):
-                    raise NondeterminismError(f"{task.name} does not unwind; {self._where()}")
+                if not self._over.acquire(timeout=self.bound.watchdog_s):
+                    raise NondeterminismError(f"{task.name} does not unwind; {where(self._tasks)}")
         self.ended = False
         self.current = None
         for mutex in self.mutexes:
@@ -237,7 +220,8 @@ class Scheduler:
                 self.fail("error", f"{task.name}: {type(error).__name__}: {error} ({place})")
         task.done = True
         if self.ended:
-            self._over.release()
+            with contextlib.suppress(RuntimeError):  # when it was stuck, nobody waits for this any more
+                self._over.release()
         else:
             task.op = Op("ended")
             self._pass_on(self._next())
@@ -258,21 +242,21 @@ class Scheduler:
         return chosen
 
     def _choose(self) -> Task | None:
-        if self._verdict == HOLDS and self.invariant is not None and len(self.choices) >= self._known:
+        if self.verdict == HOLDS and self.invariant is not None and len(self.choices) >= self._known:
             self._check(self.invariant)
-        while self._verdict == HOLDS:
+        while self.verdict == HOLDS:
             self.options = self._options()
             if not self.options:
                 stuck = [task for task in self._tasks if not task.done and task.op.kind != "killed"]
                 if stuck:
-                    self.fail("deadlock", "; ".join(map(self._waits_for, stuck)))
+                    self.fail("deadlock", "; ".join(map(waits_for, stuck)))
                 return None
             if len(self.choices) >= self.bound.max_steps:
-                self.fail("livelock", f"no end after {self.bound.max_steps} steps; {self._where()}")
+                self.fail("livelock", f"no end after {self.bound.max_steps} steps; {where(self._tasks)}")
                 return None
             choice = self._chooser(self)
             if choice is None:
-                self._verdict = PRUNED
+                self.verdict = PRUNED
                 return None
             if choice not in self.options:
                 raise NondeterminismError(f"step {len(self.choices) + 1}: {choice} is not one of {self.options}")
@@ -292,7 +276,7 @@ class Scheduler:
         bound, last = self.bound, self._last
         enabled, timers = [], False
         for task in self._tasks:
-            if self._enabled(task):
+            if task.enabled(self.clock):
                 enabled.append(task.id)
             elif task.op.until is not None:
                 timers = True
@@ -308,34 +292,22 @@ class Scheduler:
             enabled += [wake(task.id) for task in self._tasks if task.op.kind == "waiting"]
         return tuple(enabled)
 
-    def _enabled(self, task: Task) -> bool:
-        kind, _, target, until = task.op
-        if kind == "acquire":
-            return target.owner is None
-        if kind in ("waiting", "ended", "killed"):
-            return False
-        if kind == "sleep":
-            return until is not None and self.clock >= until
-        if kind == "join":
-            return target.done or (until is not None and self.clock >= until)
-        return True
-
-    def _timers(self) -> list[float]:
-        return [t.op.until for t in self._tasks if t.op.until is not None and not self._enabled(t)]
-
     def _apply(self, choice: int) -> Task | None:
         self.choices.append(choice)
         if choice >= 0:
             task = self._tasks[choice]
             last = self._last
-            if last is not None and task is not last and self._enabled(last):
+            if last is not None and task is not last and last.enabled(self.clock):
                 self.preemptions += 1
             self._last = task
             self._did.append((task.name, task.op))
             return task
         if choice == TICK:
-            self.ticks += any(self._enabled(task) for task in self._tasks)
-            self.clock = max(nextafter(self.clock, inf), min(self._timers()))
+            self.ticks += any(task.enabled(self.clock) for task in self._tasks)
+            self.clock = max(
+                nextafter(self.clock, inf),
+                min(t.op.until for t in self._tasks if t.op.until is not None and not t.enabled(self.clock)),
+            )
             self._did.append(("(time)", f"passes until {self.clock - _START_S:g} s"))
             for task in self._tasks:
                 if task.op.kind == "waiting" and task.op.until is not None and task.op.until <= self.clock:
@@ -346,23 +318,3 @@ class Scheduler:
         self._did.append((task.name, f"wakes without a reason from {task.op}"))
         task.op.target.wake(task, woken=True)
         return None
-
-    def _waits_for(self, task: Task) -> str:
-        kind, name, target, _ = task.op
-        if kind == "acquire":
-            state = " (killed)" if target.owner.op.kind == "killed" else ""
-            return f"{task.name} waits for the {name}, held by {target.owner.name}{state}"
-        if kind == "waiting":
-            return f"{task.name} waits for a notification of {name}"
-        return f"{task.name} waits to {task.op}"
-
-    def _where(self) -> str:
-        frames = sys._current_frames()
-        at = []
-        for task in self._tasks:
-            if not task.done and task.ident in frames:
-                frame = traceback.extract_stack(frames[task.ident])
-                own = [f for f in frame if "fdcomm/testing/" not in f.filename and "threading.py" not in f.filename]
-                place = f"{own[-1].filename.rpartition('/')[2]}:{own[-1].lineno}" if own else "?"
-                at.append(f"{task.name} before {task.op} at {place}")
-        return "; ".join(at)

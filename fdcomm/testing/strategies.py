@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from fdcomm.testing.schedule import PRUNED, NondeterminismError, Outcome
 from fdcomm.testing.scheduler import Scheduler
-from fdcomm.testing.tasks import Histories, Sharing
+from fdcomm.testing.sharing import Histories, Sharing
 
 __all__ = ("PCT", "Exhaustive", "Indexed", "RandomWalk", "Replay", "Strategy")
 
@@ -53,7 +53,8 @@ class Exhaustive:
             data that one lock protects, or announced by ``access()``. Without it nothing is assumed.
         reduce: Do not try orders of operations that commute (release, wait, a word that one lock protects so far, ...).
             Sound under the same conditions, and for invariants that look only at what one lock protects while it is
-            free. When an execution shows that a word is not protected, the search begins anew with that knowledge.
+            free. A deadlock is reported as such, though a spurious wake-up might have come before it. When an
+            execution shows that a word is not protected, the search begins anew with that knowledge.
     """
 
     def __init__(self, *, prune: bool = True, reduce: bool = True) -> None:

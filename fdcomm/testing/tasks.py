@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
-__all__ = ("Abandoned", "Histories", "Mutex", "Op", "Pool", "Sharing", "Task")
+__all__ = ("Abandoned", "Mutex", "Op", "Pool", "Task")
+
+_PATIENCE_S: Final = 1.0
 
 
 class Abandoned(BaseException):
@@ -14,7 +16,7 @@ class Abandoned(BaseException):
 
 
 class Mutex:
-    """A lock. ``chain`` stands for everything that was done under it: see :class:`Histories`."""
+    """A lock. ``chain`` stands for everything that was done under it: see :class:`fdcomm.testing.sharing.Histories`."""
 
     __slots__ = ("chain", "name", "owner")
 
@@ -55,53 +57,18 @@ class Task:
         self.children = 0
         self.ident = 0
 
-
-class Histories:
-    """Numbers for histories: equal histories, and only those, get the same number.
-
-    A task's history is the results of its operations. A task is a deterministic function of it, so two states with
-    equal histories of all tasks, equal words and equal locks are the same state. Data under a lock is covered by the
-    lock's chain: which histories held the lock, in which order.
-    """
-
-    def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
-
-    def number(self, history: Hashable) -> int:
-        """Return the history's number."""
-        numbers = self._numbers
-        return numbers.setdefault(history, len(numbers) + 1)
-
-
-class Sharing:
-    """What tasks use together, as far as it is known. It only grows; ``news`` is set when it did.
-
-    A word is private to a lock for as long as every use of it was made under that lock. An object that is announced
-    with ``access()`` is constant for as long as nobody changed it.
-    """
-
-    def __init__(self) -> None:
-        self.news = False
-        self.shared: set[str] = set()
-        self._locks: dict[str, frozenset[str]] = {}
-
-    def use(self, word: str, held: list[str]) -> None:
-        """Note a load or store of a word under these locks."""
-        locks = self._locks.get(word)
-        if locks is not None and locks <= set(held):
-            return
-        self._locks[word] = frozenset(held) if locks is None else locks.intersection(held)
-        if not self._locks[word]:
-            self._share(word)
-
-    def change(self, name: str) -> None:
-        """Note a change of an announced object."""
-        self._share(name)
-
-    def _share(self, name: str) -> None:
-        if name not in self.shared:
-            self.shared.add(name)
-            self.news = True
+    def enabled(self, clock: float) -> bool:
+        """Return True if the task can do its operation now."""
+        kind, _, target, until = self.op
+        if kind == "acquire":
+            return target.owner is None
+        if kind in ("waiting", "ended", "killed"):
+            return False
+        if kind == "sleep":
+            return until is not None and clock >= until
+        if kind == "join":
+            return target.done or (until is not None and clock >= until)
+        return True
 
 
 class _Worker(threading.Thread):
@@ -145,8 +112,8 @@ class Pool:
         worker.give(job)
 
     def close(self) -> None:
-        """End the threads. None may be in the middle of a job."""
+        """End the threads. One that is stuck in a job is left: it ends with its job, or with the process."""
         for worker in self._all:
             worker.give(None)
         for worker in self._all:
-            worker.join()
+            worker.join(_PATIENCE_S)

@@ -11,7 +11,10 @@ from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 from fdcomm.transports.inproc import InprocTransport
 
-__all__ = ("NAMES", "Queue", "opened")
+__all__ = ("LONG_S", "NAMES", "Queue", "lose", "opened", "take")
+
+LONG_S = 60.0
+"""Time limit of calls that must succeed: a watchdog."""
 
 NAMES = ("inproc", "unix", "tcp")
 
@@ -74,3 +77,10 @@ def opened(name: str, ranks: int = 2, dp: int = 1, **options: Any) -> Iterator[Q
 def lose(handle: EngineWorkerQueue) -> None:
     """End a handle as the end of its process would: without a goodbye."""
     handle._release(goodbye=False)
+
+
+def take(reader: EngineWorkerQueue, **options: Any) -> tuple[Any, bool]:
+    """Get a batch that must be there."""
+    batches, all_read = reader.get_tasks(**options)
+    (batch,) = batches
+    return batch, all_read

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import random
 import signal
 import sys
 import threading
@@ -19,6 +20,7 @@ import fdcomm.transports.manager
 import fdcomm.wire
 from fdcomm import EngineCacheQueue, EngineWorkerQueue, FdcommError
 from fdcomm.runtime import SystemRuntime
+from tests.multiproc.reader import batch
 
 __all__ = ("main",)
 
@@ -70,6 +72,12 @@ class Puppet:
         """Call a method of the queue."""
         result = getattr(self.queue, method)(*args, **kwargs)
         return dataclasses.asdict(result) if dataclasses.is_dataclass(result) else result  # type: ignore[arg-type]
+
+    def put_batches(self, names: list[str], seed: str) -> None:
+        """Put a batch of random size under each name."""
+        randomness = random.Random(seed)
+        for name in names:
+            self.call("put_tasks", batch(name, randomness), timeout=100)
 
     def arm(self, point: str, action: str) -> None:
         """Arm a point."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,7 +12,6 @@ from typing import Any
 import pytest
 
 from fdcomm import (
-    AddressInUseError,
     AuthError,
     ClosedError,
     CommTimeoutError,
@@ -22,12 +19,10 @@ from fdcomm import (
     DuplicateRankError,
     EngineWorkerQueue,
     FdcommError,
-    HostNotFoundError,
     PayloadError,
     PayloadTooLargeError,
     ProtocolViolationError,
     RankError,
-    UnsafeConfigError,
 )
 from tests.faults.remote import LIMIT_S, Failed, Remote
 
@@ -70,37 +65,6 @@ def test_client_id(engine: EngineWorkerQueue, rank: Any) -> None:
 def test_num_client(engine: EngineWorkerQueue, count: Any) -> None:
     with pytest.raises(ConfigError, match="num_client"):
         _client(engine, 0, num_client=count)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "says"),
-    [
-        ({"num_client": 0}, ConfigError, "num_client=0"),
-        ({"depth": 0}, ConfigError, "depth=0"),
-        ({"max_batch_bytes": -1}, ConfigError, "max_batch_bytes=-1"),
-        ({"local_data_parallel_size": 0}, ConfigError, "local_data_parallel_size=0"),
-        ({"local_data_parallel_id": 1}, ConfigError, "local_data_parallel_id=1"),
-        ({"local_data_parallel_id": "0"}, ConfigError, "local_data_parallel_id='0'"),
-        ({"role": "writer"}, ConfigError, "role='writer'"),
-        ({"role": "reader"}, RankError, "client_id"),
-        ({"transport": "carrier pigeon"}, ConfigError, "transport="),
-        ({"authkey": "text"}, ConfigError, "authkey must be bytes"),
-        ({"address": "0.0.0.0:5000"}, ConfigError, "pair"),
-        ({"address": ("0.0.0.0",)}, ConfigError, "pair"),
-        ({"address": ("0.0.0.0", "80")}, ConfigError, "pair"),
-        ({"address": ("0.0.0.0", 65536)}, ConfigError, "65535"),
-        ({"address": ("0.0.0.0", -1)}, ConfigError, "65535"),
-        ({"address": ("192.0.2.1", 0)}, UnsafeConfigError, "authkey"),
-        ({"address": ("192.0.2.1", 0), "authkey": KEY}, UnsafeConfigError, "allow_pickle"),
-        ({"address": ("192.0.2.1", 0), "authkey": KEY, "allow_pickle": True}, ConfigError, "cannot take port"),
-        ({"address": ("no.such.host.invalid", 0), "authkey": KEY, "allow_pickle": True}, ConfigError, "no.such.host"),
-        ({"trace": "/dev/null/trace"}, ConfigError, "trace="),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
-def test_server_arguments(arguments: dict[str, Any], error: type[FdcommError], says: str) -> None:
-    with pytest.raises(error, match=says):
-        EngineWorkerQueue(**{"address": ("0.0.0.0", 0), "is_server": True, **arguments})
 
 
 def test_duplicate_reader(engine: EngineWorkerQueue) -> None:
@@ -150,34 +114,6 @@ def test_wrong_key(engine: EngineWorkerQueue) -> None:
             _client(other, 0, authkey=KEY[::-1])
         with _client(other, 0, authkey=KEY) as good:
             assert good.num_tasks() == 0
-
-
-@pytest.mark.parametrize("listening", [True, False])
-def test_port_of_another_program(listening: bool) -> None:
-    with socket.socket() as theirs:
-        theirs.bind(("127.0.0.1", 0))
-        if listening:
-            theirs.listen()
-        port = theirs.getsockname()[1]
-        with pytest.raises(AddressInUseError, match=f"port {port}.*choose another"):
-            EngineWorkerQueue(("0.0.0.0", port), is_server=True)
-        assert os.listdir(os.environ["FDCOMM_RUNTIME_DIR"]) != []  # the module's engine, and nothing of this port:
-        assert not [name for name in os.listdir(os.environ["FDCOMM_RUNTIME_DIR"]) if str(port) in name]
-
-
-def test_port_of_another_host(engine: EngineWorkerQueue) -> None:
-    with pytest.raises(AddressInUseError, match=f"started by pid {os.getpid()}") as caught:
-        EngineWorkerQueue(engine.address, is_server=True)
-    assert isinstance(caught.value, OSError)
-
-
-def test_no_host_is_said_at_once(engine: EngineWorkerQueue) -> None:
-    start = time.monotonic()
-    with pytest.raises(HostNotFoundError, match="start the server first"):
-        EngineWorkerQueue(("0.0.0.0", 1), client_id=0)
-    with pytest.raises(HostNotFoundError):
-        EngineWorkerQueue(("127.0.0.1", 1), client_id=0, connect_timeout=0.05)
-    assert time.monotonic() - start < 10  # the published queue tries for 15 s
 
 
 class _Refuses:

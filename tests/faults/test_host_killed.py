@@ -91,6 +91,7 @@ def test_killed_while_calls_wait(engine: EngineWorkerQueue) -> None:
         with pytest.raises(HostLostError):
             engine.put_tasks("never")
         see_host_lost(engine.exist_tasks)
+        until(lambda: is_gone(host_pid(engine)), "its listening socket is closed too")
         with pytest.raises(HostNotFoundError):
             _reader(engine)
         engine.cleanup()

@@ -10,6 +10,7 @@ from tla import toolchain
 from tla.toolchain import ToolMissingError
 
 
+@pytest.mark.tlc
 def test_the_pinned_tools_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TLA2TOOLS_JAR", raising=False)
     assert toolchain.jar().name == "tla2tools.jar"

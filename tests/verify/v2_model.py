@@ -26,17 +26,17 @@ _ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 
 
 def checks(protocol: str, size: str) -> list[Check]:
-    """Return one check for each configuration; "large" also takes each guard away by itself."""
+    """Return one check for each configuration; "large" also takes the guards away, together and each by itself."""
     if protocol in cache_rows.PROTOCOLS:
         return cache_rows.v2(protocol, size)
     if protocol != "dispatch":
         return []
     found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
-    found.append(Check(protocol, _LEVEL, _ALL_GUARDS, _row, (_ALL_GUARDS, UNGUARDED)))
     found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in SHIPPED]
     found += [Check(protocol, _LEVEL, name, _loop, (name,)) for name in LOOPS]
     if size == "large":
         found.append(Check(protocol, _LEVEL, "Broadcast", _broadcast))
+        found.append(Check(protocol, _LEVEL, _ALL_GUARDS, _row, (_ALL_GUARDS, UNGUARDED)))
         found += [Check(protocol, _LEVEL, f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
     return found
 

@@ -16,13 +16,13 @@ __all__ = ("checks",)
 
 CELL = ("dispatch", "V5")
 SEED = 20_201
-EXECUTIONS = {"small": 120, "large": 4000}
+EXECUTIONS = {"small": 80, "large": 1500}
 
 _LARGE = {
     "1 putter, 2 readers, 3 batches": (program("deliver", ranks=2, batches=3, depth=1), Bound()),
     "1 putter, 2 readers, 3 batches, depth 2": (program("deliver", ranks=2, batches=3, depth=2), Bound()),
     "1 putter, 2 readers, 2 batches, spurious": (program("deliver", ranks=2, batches=2, depth=1), Bound(spurious=1)),
-    "2 putters with 2 batches each, 1 reader": (program("two putters", puts=2), Bound()),
+    "2 putters, 1 reader, 2 spurious": (program("two putters", puts=1), Bound(spurious=2)),
 }
 
 

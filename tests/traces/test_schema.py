@@ -1,0 +1,72 @@
+"""Recorded events are as ``spec/trace.schema.json`` says, and other lines are not."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from fdcomm.trace import DISPATCH_EVENTS
+from tests.traces.corpus import cases
+from tests.traces.schema import SCHEMA, problem
+
+ACCEPTED = [event for case in cases() if case.position is None for event in case.events]
+GET: dict[str, Any] = next(event for event in ACCEPTED if event["action"] == "GetTasks")
+
+
+def test_recorded_events_fit() -> None:
+    assert [text for event in ACCEPTED if (text := problem(event, SCHEMA))] == []
+
+
+def test_the_corpus_has_every_event() -> None:
+    assert {event["action"] for event in ACCEPTED} == {"Open", *DISPATCH_EVENTS}
+
+
+def test_the_schema_has_every_event_and_no_other() -> None:
+    named: set[str] = set()
+    for branch in SCHEMA["oneOf"]:
+        action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
+        named |= set(action.get("enum", [action.get("const")]))
+    assert named == {"Open", *DISPATCH_EVENTS}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("v", 2),
+        ("v", True),
+        ("seq", 0),
+        ("seq", "1"),
+        ("dp", -1),
+        ("action", "Get"),
+        ("protocol", "bitmask"),
+        ("args.rank", True),
+        ("args.rank", -1),
+        ("args.producer", 1),
+        ("result.all_read", 1),
+        ("result.id", 0),
+        ("post.exist", 0),
+        ("post.log", [0]),
+        ("post.log", None),
+        ("more", 1),
+    ],
+)
+def test_a_wrong_value_does_not_fit(path: str, value: object) -> None:
+    event = copy.deepcopy(GET)
+    *parents, name = path.split(".")
+    place = event
+    for parent in parents:
+        place = place[parent]
+    place[name] = value
+    assert problem(event, SCHEMA) != ""
+
+
+@pytest.mark.parametrize("name", sorted(GET))
+def test_no_field_may_be_missing(name: str) -> None:
+    assert problem({key: value for key, value in GET.items() if key != name}, SCHEMA) != ""
+
+
+def test_an_unknown_word_of_the_schema_is_not_skipped() -> None:
+    with pytest.raises(ValueError, match="maxLength"):
+        problem("x", {"maxLength": 3})
