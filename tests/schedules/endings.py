@@ -86,7 +86,7 @@ def close_while_it_waits(runtime: ControlledRuntime, method: str) -> Scenario:
     def final() -> None:
         assert bed.raised == ["FencedError"], f"the call answered {answers}"
         assert not bed.core.waiting
-        assert bed.service.view(other)["sessions"] == (2 if method == "put" else 1)
+        assert bed.service.act(other, "dispatch", "view")["sessions"] == (2 if method == "put" else 1)
         if method == "put":
             assert bed.get(reader, 0, 0.0) == 1
             bed.put(other, 0.0)

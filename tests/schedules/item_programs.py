@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import partial
 
@@ -101,43 +102,76 @@ def dead_half_read(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"put": put, "clear": clear, "network": network}, final)
 
 
-def results(runtime: ControlledRuntime, *, dies: bool) -> Scenario:
-    """Results are posted, taken and asked for: 'empty' only when every one was handled (B11)."""
-    config = HostConfig(1, kind="cache")
-    service = HostService(config, runtime, runtime.words(words_needed(config)), only=("done",))
-    hello = Hello(version=PROTOCOL_VERSION, kind="cache", num_client=1, client_id=0, dp_rank=0, role="producer", pid=0)
-    rank, taker, reset = (service.open_session(hello)["session"] for _ in range(3))
-    posted: list[int] = []
-    handled: list[int] = []
+class _Results:
+    """A done queue: a rank posts two results, a taker handles them one by one."""
 
-    def post() -> None:
+    def __init__(self, runtime: ControlledRuntime) -> None:
+        self.runtime = runtime
+        config = HostConfig(1, kind="cache")
+        words = runtime.words(words_needed(config))
+        self.service = HostService(config, runtime, words, only=("done",))
+        hello = Hello(
+            version=PROTOCOL_VERSION, kind="cache", num_client=1, client_id=0, dp_rank=0, role="producer", pid=0
+        )
+        self.rank, self.taker, self.reset = (self.service.open_session(hello)["session"] for _ in range(3))
+        self.posted: list[int] = []
+        self.taken: list[int] = []
+        self.handled: list[int] = []
+
+    def post(self) -> None:
         for number in (1, 2):
-            service.act(rank, "done", "put", b"%d" % number, "post")
-            runtime.access("posted", change=True)
-            posted.append(number)
+            self.service.act(self.rank, "done", "put", b"%d" % number, "post")
+            self.runtime.access("posted", change=True)
+            self.posted.append(number)
 
-    def take() -> None:
+    def take(self) -> None:
         for _ in range(4):
-            for payload in service.act(taker, "done", "take", 1, "take"):
-                runtime.access("handled", change=True)
-                handled.append(int(payload))
+            for payload in self.service.act(self.taker, "done", "take", 1, "take"):
+                self.taken.append(int(payload))
+                self.runtime.access("handled", change=True)
+                self.handled.append(int(payload))
+
+    def is_empty(self) -> bool:
+        empty: bool = self.service.act(self.reset, "done", "view")["empty"]
+        return empty
+
+
+def results(runtime: ControlledRuntime) -> Scenario:
+    """Results are posted, taken and asked for: 'empty' only when every one was handled (B11)."""
+    bed = _Results(runtime)
 
     def ask() -> None:
         runtime.access("posted", change=False)
-        before = list(posted)
-        if service.act(reset, "done", "view")["empty"]:
+        before = list(bed.posted)
+        if bed.is_empty():
             runtime.access("handled", change=False)
-            assert set(before) <= set(handled), f"empty, and of {before} only {handled} were handled"
+            assert set(before) <= set(bed.handled), f"empty, and of {before} only {bed.handled} were handled"
 
     def final() -> None:
-        assert handled == sorted(handled)
-        if dies:
-            service.lose_session(taker)
-            while service.act(reset, "done", "take", 1, "take"):
-                pass
-            assert service.act(reset, "done", "view")["empty"], "a taker that is gone holds a result for ever"
+        assert bed.handled == sorted(bed.handled)
 
-    return Scenario({"post": post, "take": take, "ask": ask}, final=final)
+    return Scenario({"post": bed.post, "take": bed.take, "ask": ask}, final=final)
+
+
+def results_of_the_dead(runtime: ControlledRuntime) -> Scenario:
+    """The taker's connection is lost at any moment: no result is given twice, and none is held for ever."""
+    bed = _Results(runtime)
+
+    def take() -> None:
+        with contextlib.suppress(FencedError):
+            bed.take()
+
+    def network() -> None:
+        bed.service.lose_session(bed.taker)
+
+    def final() -> None:
+        left = []
+        while payloads := bed.service.act(bed.reset, "done", "take", 1, "take"):
+            left += [int(payload) for payload in payloads]
+        assert bed.is_empty(), "a taker that is gone holds a result for ever"
+        assert bed.taken + left == [1, 2], f"the dead took {bed.taken}, and {left} were left"
+
+    return Scenario({"post": bed.post, "take": take, "network": network}, final=final)
 
 
 _PROTOCOLS = ("bitmask", "cache_info", "connect")
@@ -158,8 +192,8 @@ PROGRAMS: dict[str, dict[str, tuple[Program, Bound]]] = {
 PROGRAMS["bitmask"] |= {
     "put, get and clear of two ranks": (Program("clear half read", clear_half_read, {}), Bound()),
     "a rank is lost after its peer has read": (Program("dead half read", dead_half_read, {}), Bound(spurious=1)),
-    "results are posted, taken, asked for": (Program("results", partial(results, dies=False), {}), Bound()),
-    "results, and their taker dies": (Program("results, taker dies", partial(results, dies=True), {}), Bound()),
+    "results are posted, taken, asked for": (Program("results", results, {}), Bound()),
+    "results, and their taker dies": (Program("results of the dead", results_of_the_dead, {}), Bound()),
 }
 
 

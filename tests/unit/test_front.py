@@ -10,17 +10,17 @@ import pytest
 
 from fdcomm import DuplicateRankError, FencedError
 from fdcomm.host.server import Front
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_per_channel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 
-HELLO = Hello(version=PROTOCOL_VERSION, num_client=1, client_id=0, dp_rank=0, role="reader", pid=1)
+HELLO = Hello(version=PROTOCOL_VERSION, kind="worker", num_client=1, client_id=0, dp_rank=0, role="reader", pid=1)
 
 
 @pytest.fixture
 def front() -> Front:
     """A front with a service for one rank."""
     front = Front()
-    words = memoryview(bytearray(8 * words_per_channel(1))).cast("q")
+    words = memoryview(bytearray(8 * words_needed(HostConfig(1)))).cast("q")
     front.service = HostService(HostConfig(1), SYSTEM, words, is_connected=front.is_connected)
     return front
 
@@ -58,7 +58,7 @@ def test_a_session_that_is_being_opened_is_connected(front: Front) -> None:
     session = front.service.open_session(HELLO)["session"]
     with pytest.raises(DuplicateRankError):
         front.service.open_session(HELLO)
-    assert front.service.get_tasks(session, 0, 0.0) == (0, None, False)
+    assert front.service.act(session, "dispatch", "get_tasks", 0, 0.0) == (0, None, False)
 
 
 def test_a_rank_whose_process_is_gone_is_free_at_once(front: Front, pair: tuple[socket.socket, socket.socket]) -> None:
@@ -67,13 +67,13 @@ def test_a_rank_whose_process_is_gone_is_free_at_once(front: Front, pair: tuple[
     theirs.close()
     new = front.service.open_session(HELLO)["session"]  # the end of the old connection was not handled yet
     with pytest.raises(FencedError):
-        front.service.get_tasks(old, 0, 0.0)
+        front.service.act(old, "dispatch", "get_tasks", 0, 0.0)
     front.end()
-    assert front.service.get_tasks(new, 0, 0.0) == (0, None, False)
+    assert front.service.act(new, "dispatch", "get_tasks", 0, 0.0) == (0, None, False)
 
 
 def test_the_end_of_a_connection_fences(front: Front, pair: tuple[socket.socket, socket.socket]) -> None:
     session = _open(front, pair[0])
     front.end()
     with pytest.raises(FencedError):
-        front.service.put_tasks(session, b"", 0.0)
+        front.service.act(session, "dispatch", "put_tasks", b"", 0.0)

@@ -9,22 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_per_channel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 from fdcomm.trace import DISPATCH_EVENTS, Recorder, read
 
 
 def _service(recorder: Recorder | None) -> HostService:
     config = HostConfig(1)
-    return HostService(config, SYSTEM, memoryview(bytearray(8 * words_per_channel(1))).cast("q"), recorder=recorder)
+    return HostService(
+        config,
+        SYSTEM,
+        memoryview(bytearray(8 * words_needed(HostConfig(1)))).cast("q"),
+        recorder=recorder,
+        only=("dispatch",),
+    )
 
 
 def _use(service: HostService) -> None:
-    hello = Hello(version=PROTOCOL_VERSION, num_client=1, client_id=0, dp_rank=0, role="reader", pid=1)
+    hello = Hello(version=PROTOCOL_VERSION, kind="worker", num_client=1, client_id=0, dp_rank=0, role="reader", pid=1)
     session = service.open_session(hello)["session"]
-    service.put_tasks(session, b"x", 1.0)
-    service.get_tasks(session, 0, 0.0)
-    service.clear_data(session)
+    service.act(session, "dispatch", "put_tasks", b"x", 1.0)
+    service.act(session, "dispatch", "get_tasks", 0, 0.0)
+    service.act(session, "dispatch", "clear_data")
     service.close_session(session)
 
 
