@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from fdcomm.errors import PeerLostError
+from fdcomm.trace import read
 from models.dispatch_trace import accept_file
 from tests.faults.item_run import GETS, altered, item_of, judged, open_rank, record, server_of
 from tests.faults.remote import LIMIT_S, until
 from tests.stateful.item_driver import APIS
+from tests.traces.schema import SCHEMA, problem
 
 POINTS = ("call.send", "call.sent", "call.received")
 CALLS: list[tuple[str, str, tuple[object, ...]]] = [(protocol, get, ()) for protocol, get in GETS.items()]
@@ -32,6 +34,8 @@ def test_a_run_of_real_processes_is_a_behaviour(protocol: str, tmp_path: Path) -
     events, objections = judged(protocol, trace)
     assert objections == []
     assert events > 20
+    known = {protocol, "done"} if protocol == "bitmask" else {protocol}
+    assert [text for event in read(trace) if event["protocol"] in known and (text := problem(event, SCHEMA))] == []
     _, objections = judged(protocol, altered(protocol, trace))
     assert len(objections) == 2, "both judges must object"
 
