@@ -13,7 +13,7 @@ from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.barrier import Barrier
-from models.barrier_state import UNSAID, Config, State, initial_state
+from models.barrier_state import LOST, UNSAID, Config, State, initial_state
 from models.kernel import Action
 
 __all__ = ("FORMAT", "PREFIX", "accept", "accept_file")
@@ -28,7 +28,7 @@ _ARGS = {
     "Abort": ("barrier",),
     "Reset": ("barrier", "abort"),
 }
-_POST = {"generation", "arrived", "broken", "aborts"}
+_POST = {"generation", "arrived", "broken", "aborts", "lost"}
 
 Event = dict[str, Any]
 
@@ -154,6 +154,7 @@ def _observe(event: Event, names: Sequence[str], labels: dict[str, int]) -> Obse
             "arrived": [[a.rank for a in there] for there in after.arrived],
             "broken": list(after.broken),
             "aborts": list(after.aborts),
+            "lost": [rank for rank, status in enumerate(after.status) if status == LOST],
         }
         wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
         return f"after it {', '.join(wrong)}" if wrong else ""

@@ -94,13 +94,16 @@ class _Encoder:
         said = -1 if number is None else self.number(number, _UNBOUNDED)
         return (name, rank, max(where, 0), self.labels.setdefault(label, len(self.labels)), said, *self.post(event))
 
-    def post(self, event: Event) -> tuple[tuple[Any, ...], ...]:
+    def post(self, event: Event) -> tuple[Any, ...]:
         """Return the variables that were recorded after the event."""
         post = event.get("post")
-        keys = ("generation", "arrived", "broken", "aborts")
+        keys = ("generation", "arrived", "broken", "aborts", "lost")
         if not isinstance(post, dict) or set(post) != set(keys):
             raise _Malformed(f"post must have exactly {keys}")
-        rows = [post[key] for key in keys]
+        lost = post["lost"]
+        if not isinstance(lost, list):
+            raise _Malformed("lost must be a list of ranks")
+        rows = [post[key] for key in keys[:-1]]
         if not all(isinstance(row, list) and len(row) == len(self.names) for row in rows):
             raise _Malformed("each part of post must have one value for each barrier")
         generation, arrived, broken, aborts = rows
@@ -111,6 +114,7 @@ class _Encoder:
             tuple(tuple(self.number(rank, self.ranks) for rank in there) for there in arrived),
             tuple(broken),
             tuple(self.number(value, _UNBOUNDED) for value in aborts),
+            frozenset(self.number(rank, self.ranks) for rank in lost),
         )
 
     @staticmethod

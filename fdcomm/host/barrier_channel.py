@@ -109,4 +109,5 @@ class BarrierChannel(Channel):
             "arrived": [list(core.arrived(name)) for name in core.names],
             "broken": [core.broken(name) for name in core.names],
             "aborts": [core.aborts(name) for name in core.names],
+            "lost": sorted(core.lost),
         }

@@ -366,6 +366,7 @@ def _check(driver: BarrierServiceDriver, wanted: State, move: Move) -> None:
             "arrived": [[a.rank for a in there] for there in after.arrived],
             "broken": list(after.broken),
             "aborts": list(after.aborts),
+            "lost": [rank for rank, status in enumerate(after.status) if status == "lost"],
         }
         if post != shown:
             raise Deviation(f"{action} was recorded with {post} after it instead of {shown}")

@@ -78,6 +78,7 @@ def _event(seq: int, action: Action, after: State) -> Event:
             "arrived": [[a.rank for a in there] for there in after.arrived],
             "broken": list(after.broken),
             "aborts": list(after.aborts),
+            "lost": [rank for rank, status in enumerate(after.status) if status == "lost"],
         },
     }
 

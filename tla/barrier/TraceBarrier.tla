@@ -7,8 +7,8 @@
 (* TraceData is generated for each run of TLC:                             *)
 (*   Traces   sequence of runs; an event is a tuple <<action, rank,        *)
 (*            barrier, label, round or abort, generations, ranks that have *)
-(*            arrived, broken, aborts>>; the last four are sequences over  *)
-(*            the barriers                                                 *)
+(*            arrived, broken, aborts, lost ranks>>; the four before the   *)
+(*            last are sequences over the barriers                         *)
 (*                                                                         *)
 (* A run is accepted if its last event is explained. <<"AT", k, i>> says   *)
 (* that run k is explained up to event i - 1.                              *)
@@ -34,11 +34,12 @@ RanksOf(s) == [i \in DOMAIN s |-> s[i].rank]
 
 \* The variables that the host recorded after the action.
 Post ==
-    \A b \in Barriers :
-        /\ generation'[b] = Event[6][b + 1]
-        /\ RanksOf(arrived'[b]) = Event[7][b + 1]
-        /\ broken'[b] = Event[8][b + 1]
-        /\ aborts'[b] = Event[9][b + 1]
+    /\ \A b \in Barriers :
+           /\ generation'[b] = Event[6][b + 1]
+           /\ RanksOf(arrived'[b]) = Event[7][b + 1]
+           /\ broken'[b] = Event[8][b + 1]
+           /\ aborts'[b] = Event[9][b + 1]
+    /\ {r \in Ranks : status'[r] = "lost"} = Event[10]
 
 Observed ==
     \/ Name = "Join" /\ Join(Who)
