@@ -28,6 +28,7 @@ JUDGES = {
     **dict.fromkeys(CHANNELS, "models.dispatch_trace"),
     "done": "models.done_trace",
     "disaggregate": "models.done_trace",
+    **dict.fromkeys(("connect_response", "add_cache", "send_cache"), "models.gate_trace"),
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

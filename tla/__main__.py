@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tla import manifest
 from tla.manifest import Entry
@@ -22,6 +23,10 @@ from tla.messages import Result
 from tla.run import RunError, command_line, dump
 from tla.toolchain import ToolMissingError
 from tla.values import show
+
+if TYPE_CHECKING:
+    from tla.trace import Verdict
+    from tla.trace_events import Event
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -79,9 +84,15 @@ def _graph(entry: Entry) -> None:
 
 
 def _trace(file: Path) -> bool:
-    from tla.trace import judge, read_channels
+    from tla import barrier_trace, gate_trace, trace
 
-    verdicts = judge(read_channels(file))
+    groups: dict[Callable[[list[list[Event]]], list[Verdict]], list[list[Event]]] = {}
+    for run in trace.read_channels(file):
+        protocol = str(run[0].get("protocol"))
+        is_barrier, is_gate = protocol.startswith(barrier_trace.PREFIX), protocol in gate_trace.PROTOCOLS
+        judge = barrier_trace.judge if is_barrier else gate_trace.judge if is_gate else trace.judge
+        groups.setdefault(judge, []).append(run)
+    verdicts = [verdict for judge, runs in groups.items() for verdict in judge(runs)]
     for verdict in verdicts:
         print(verdict)
     return bool(verdicts) and all(verdict.accepted for verdict in verdicts)
