@@ -141,7 +141,7 @@ class ShippedCacheQueue(_Client):
         bits, own = self._sync.get(), 1 << self.client_id
         task, last = None, False
         if not bits & own and len(self._tasks):
-            task, bits = self._tasks[0], bits | own
+            task, bits = self._tasks[0], self._sync.get() | own  # read anew, as published
             if bits >= self._full:
                 self._tasks.pop(0)
                 bits, last = 0, True
