@@ -1,0 +1,37 @@
+"""The machines of the barriers run, everything occurs in them, and they find planted faults."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+
+from models.barrier import Barrier
+from tests.conformance import barrier_faults as faults
+from tests.stateful.barrier_machine import run_core, run_host
+
+EVERY_ACTION = set(Barrier().actions)
+
+# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+FIXED = settings(settings.get_profile("ci"), stateful_step_count=40)
+
+
+def test_the_core_and_the_model_agree() -> None:
+    run_core(settings(stateful_step_count=40))
+
+
+def test_every_action_occurs() -> None:
+    occurred = run_core(settings(FIXED, max_examples=60))
+    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+
+
+@pytest.mark.parametrize("fault", [*faults.CORE, *faults.CORE_LONG])
+def test_a_fault_of_the_core_is_found(fault: str) -> None:
+    options = settings(FIXED, max_examples=300, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(AssertionError):
+        run_core(options, {**faults.CORE, **faults.CORE_LONG}[fault])
+
+
+@pytest.mark.multiproc
+def test_every_event_occurs_over_a_real_host() -> None:
+    occurred = run_host(settings(FIXED, stateful_step_count=25, max_examples=25, report_multiple_bugs=False))
+    assert {name for name in EVERY_ACTION - {"Crash"} if not occurred[name]} == set()
