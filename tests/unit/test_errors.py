@@ -6,6 +6,7 @@ import copy
 import errno
 import multiprocessing
 import pickle
+import threading
 
 import pytest
 
@@ -18,6 +19,8 @@ CLASSES: list[type[FdcommError]] = [getattr(errors, name) for name in errors.__a
 BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "AddressInUseError": (OSError,),
     "AuthError": (multiprocessing.AuthenticationError, PermissionError),
+    "BarrierBrokenError": (threading.BrokenBarrierError,),
+    "BarrierMismatchError": (threading.BrokenBarrierError,),
     "ClosedError": (ValueError,),
     "CommTimeoutError": (TimeoutError,),
     "ConfigError": (ValueError,),
@@ -27,11 +30,14 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "HostLostError": (ConnectionError,),
     "HostNotFoundError": (ConnectionRefusedError,),
     "HostStartError": (RuntimeError,),
+    "InconsistentAnswersError": (ValueError,),
     "PayloadError": (pickle.PicklingError, TypeError),
     "PayloadTooLargeError": (ValueError,),
     "PeerLostError": (ConnectionError,),
     "ProtocolViolationError": (RuntimeError,),
     "RankError": (ValueError,),
+    "ReadOnlyError": (TypeError,),
+    "StaleAnswerError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),
 }
 
