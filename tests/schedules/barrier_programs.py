@@ -1,0 +1,391 @@
+"""Programs over the barriers of the shipping host service, and the shipped use of barriers beside ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from fdcomm.errors import (
+    BarrierBrokenError,
+    BarrierMismatchError,
+    CommTimeoutError,
+    FdcommError,
+    FencedError,
+    HostLostError,
+    PeerLostError,
+)
+from fdcomm.host.barrier_channel import BarrierChannel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
+from fdcomm.trace import FORMAT, Recorder
+from models.barrier_trace import accept
+
+__all__ = ("LARGER", "PROGRAMS", "RACES", "race")
+
+_judged: dict[tuple[str, ...], str] = {}
+GROUP = "barriers.to_cpu"
+A, B = "swap_to_cpu_barrier1", "swap_to_cpu_barrier2"
+
+
+class _Memory(Recorder):
+    """Keeps the events: an execution has no file."""
+
+    def __init__(self) -> None:
+        self.events: list[Mapping[str, Any]] = []
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        self.events.clear()
+
+
+class _Bed:
+    """A host service with a group of barriers, a session for each rank, and the record of what they were told.
+
+    ``invariant`` looks at the group whenever no lock is held; at the end the model judges the recorded events.
+    """
+
+    def __init__(self, runtime: ControlledRuntime, ranks: int) -> None:
+        self.runtime = runtime
+        config = HostConfig(ranks, kind="cache")
+        self.recorder = _Memory()
+        words = runtime.words(words_needed(config))
+        self.service = HostService(config, runtime, words, recorder=self.recorder, only=(GROUP,))
+        self.sessions = [self.session(rank) for rank in range(ranks)]
+        self.told: dict[int, list[object]] = {rank: [] for rank in range(ranks)}
+
+    def session(self, rank: int) -> int:
+        """Open a session."""
+        size = self.service.config.tp_size
+        hello = Hello(
+            version=PROTOCOL_VERSION, kind="cache", num_client=size, client_id=rank, dp_rank=0, role=None, pid=rank
+        )
+        return self.service.open_session(hello)["session"]
+
+    def wait(self, rank: int, barrier: str = A, label: str = "", timeout: float | None = None) -> None:
+        """Wait, and note the order of arrival or the error's name."""
+        try:
+            answer: object = self.service.act(self.sessions[rank], GROUP, "wait", barrier, label, None, timeout)
+        except FdcommError as error:
+            answer = type(error)
+        self.told[rank].append(answer)
+
+    def act(self, rank: int, action: str, barrier: str = A) -> None:
+        """Abort or reset."""
+        self.service.act(self.sessions[rank], GROUP, action, barrier)
+
+    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
+        """Return the scenario of these tasks."""
+
+        def at_the_end() -> None:
+            final()
+            self._judge()
+
+        return Scenario(tasks, invariant=self.invariant, final=at_the_end)
+
+    def invariant(self) -> None:
+        """What must hold between any two critical sections."""
+        if not self.runtime.idle():
+            return
+        channel = self.service.channel(GROUP)
+        assert isinstance(channel, BarrierChannel)
+        core = channel._core
+        there = [rank for name in core.names for rank in core.arrived(name)]
+        assert len(set(there)) == len(there) < core.ranks, f"{there} wait"
+        assert set(there) <= core.live, "a rank waits that is gone"
+
+    def _judge(self) -> None:
+        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
+        if lines not in _judged:
+            verdict = accept(lines)[0]
+            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
+        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"
+
+
+def _ranks(count: int, task: Callable[[int], None]) -> dict[str, Callable[[], None]]:
+    return {f"rank {rank}": partial(task, rank) for rank in range(count)}
+
+
+def meet(runtime: ControlledRuntime, ranks: int, rounds: int) -> Scenario:
+    """Ranks meet again and again, and rank 0 resets after each meeting (P4.2): every rank has a place of its own."""
+    bed = _Bed(runtime, ranks)
+
+    def rank(number: int) -> None:
+        for turn in range(rounds):
+            bed.wait(number, label=f"turn {turn}")
+            if number == 0:
+                bed.act(0, "reset")
+
+    def final() -> None:
+        for turn in range(rounds):
+            places = sorted(str(bed.told[number][turn]) for number in range(ranks))
+            assert places == [str(place) for place in range(ranks)], f"turn {turn}: {bed.told}"
+
+    return bed.scenario(_ranks(ranks, rank), final)
+
+
+def loss_of_a_waiter(runtime: ControlledRuntime) -> Scenario:
+    """A rank's connection is lost before, while or after it waits; then its successor meets the other (G2, B21)."""
+    bed = _Bed(runtime, 2)
+
+    def network() -> None:
+        bed.service.lose_session(bed.sessions[1])
+
+    def final() -> None:
+        mine, theirs = bed.told[0][0], bed.told[1][0]
+        assert {mine, theirs} == {0, 1} or (mine is PeerLostError and theirs is FencedError), f"told {bed.told}"
+
+    def rank0() -> None:
+        bed.wait(0, timeout=60.0)
+        if bed.told[0][0] is CommTimeoutError:  # rank 1 was lost before it had ever waited: nobody misses it
+            bed.told[0] = [PeerLostError]
+
+    return bed.scenario({"rank 0": rank0, "rank 1": lambda: bed.wait(1), "network": network}, final)
+
+
+def successor(runtime: ControlledRuntime) -> Scenario:
+    """A rank is lost while it waits; its successor and the other rank come in any order, and meet in the end."""
+    bed = _Bed(runtime, 2)
+    lost = bed.sessions[1]
+
+    def rank0() -> None:
+        while not bed.told[0] or bed.told[0][-1] is PeerLostError:
+            if bed.told[0]:
+                runtime.sleep(1.0)
+            bed.wait(0)
+
+    def rank1() -> None:
+        bed.wait(1, timeout=0.0)  # it is there, so it is missed when it is lost
+        bed.service.lose_session(lost)
+        bed.sessions[1] = bed.session(1)
+        if bed.told[1][0] is CommTimeoutError:  # else that was the meeting
+            bed.wait(1)
+
+    def final() -> None:
+        assert {bed.told[0][-1], bed.told[1][-1]} == {0, 1}, f"told {bed.told}"
+
+    return bed.scenario({"rank 0": rank0, "rank 1": rank1}, final)
+
+
+def time_limit(runtime: ControlledRuntime) -> Scenario:
+    """A wait of one second and one without limit: they meet, or the first gives up and comes again."""
+    bed = _Bed(runtime, 2)
+
+    def impatient() -> None:
+        bed.wait(0, timeout=1.0)
+        while bed.told[0][-1] is CommTimeoutError:
+            bed.wait(0, timeout=1.0)
+
+    def final() -> None:
+        assert {bed.told[0][-1], bed.told[1][-1]} == {0, 1}, f"told {bed.told}"
+
+    return bed.scenario({"rank 0": impatient, "rank 1": lambda: bed.wait(1)}, final)
+
+
+def abort(runtime: ControlledRuntime) -> Scenario:
+    """An abort, and the reset of a rank that was told of nothing: nobody waits for ever, and the abort holds."""
+    bed = _Bed(runtime, 2)
+    engine = bed.session(-1)
+
+    def rank0() -> None:
+        bed.wait(0)
+        bed.act(0, "reset", B)
+        if bed.told[0][0] in (0, 1):
+            bed.act(0, "reset")
+        bed.wait(0)
+
+    def rank1() -> None:
+        bed.wait(1)
+        bed.wait(1)
+
+    def breaker() -> None:
+        bed.service.act(engine, GROUP, "abort", A)
+
+    def final() -> None:
+        for turn in range(2):
+            pair = (bed.told[0][turn], bed.told[1][turn])
+            assert pair == (BarrierBrokenError, BarrierBrokenError) or set(pair) == {0, 1}, f"told {bed.told}"
+
+    return bed.scenario({"rank 0": rank0, "rank 1": rank1, "engine": breaker}, final)
+
+
+def cross_wait(runtime: ControlledRuntime) -> Scenario:
+    """Two ranks come to two barriers that are used in turn: both are told, whoever is first (B14, C07)."""
+    bed = _Bed(runtime, 2)
+
+    def final() -> None:
+        assert bed.told == {0: [BarrierMismatchError], 1: [BarrierMismatchError]}, f"told {bed.told}"
+
+    return bed.scenario({"rank 0": lambda: bed.wait(0, A), "rank 1": lambda: bed.wait(1, B)}, final)
+
+
+def labels(runtime: ControlledRuntime) -> Scenario:
+    """Two ranks come for two tasks: both are told (B26)."""
+    bed = _Bed(runtime, 2)
+
+    def final() -> None:
+        assert bed.told == {0: [BarrierMismatchError], 1: [BarrierMismatchError]}, f"told {bed.told}"
+
+    return bed.scenario(_ranks(2, lambda rank: bed.wait(rank, label=f"task {rank}")), final)
+
+
+def close_while_it_waits(runtime: ControlledRuntime) -> Scenario:
+    """A handle is closed while another thread of its process waits in it: that wait ends, and no ghost is counted."""
+    bed = _Bed(runtime, 2)
+
+    def close() -> None:
+        bed.service.close_session(bed.sessions[0])
+
+    def final() -> None:
+        assert bed.told[0] == [FencedError], f"told {bed.told}"
+        bed.sessions[0] = bed.session(0)
+        bed.wait(0, timeout=0.0)
+        assert bed.told[0][-1] is CommTimeoutError
+
+    return bed.scenario({"rank 0": lambda: bed.wait(0), "closer": close}, final)
+
+
+def end_of_the_host(runtime: ControlledRuntime) -> Scenario:
+    """The host ends: a wait passes or is told."""
+    bed = _Bed(runtime, 2)
+
+    def final() -> None:
+        both = (bed.told[0][0], bed.told[1][0])
+        assert set(both) in ({0, 1}, {HostLostError}), f"told {bed.told}"
+
+    tasks = _ranks(2, lambda rank: bed.wait(rank))
+    return bed.scenario({**tasks, "end": bed.service.shut_down}, final)
+
+
+PROGRAMS: dict[str, tuple[Program, Bound]] = {
+    "2 ranks meet twice, rank 0 resets": (Program("meet", partial(meet, ranks=2, rounds=2)), Bound(spurious=1)),
+    "3 ranks meet": (Program("meet of three", partial(meet, ranks=3, rounds=1)), Bound()),
+    "a waiter is lost": (Program("loss of a waiter", loss_of_a_waiter), Bound(spurious=1)),
+    "a waiter is lost and comes back": (Program("successor", successor), Bound()),
+    "a wait of 1 s and one without limit": (Program("time limit", time_limit), Bound(ticks=2, spurious=1)),
+    "abort, and a reset that is about nothing": (Program("abort", abort), Bound()),
+    "ranks at two barriers": (Program("cross wait", cross_wait), Bound(spurious=1)),
+    "ranks with two labels": (Program("labels", labels), Bound(spurious=1)),
+    "close while it waits": (Program("close while it waits", close_while_it_waits), Bound(spurious=1)),
+    "end of the host": (Program("end of the host", end_of_the_host), Bound(spurious=1)),
+}
+
+LARGER: dict[str, Program] = {"3 ranks meet 3 times": Program("meet long", partial(meet, ranks=3, rounds=3))}
+
+
+# -- the shipped use -----------------------------------------------------------------------------------------------
+
+
+class PlainBarrier:
+    """A barrier as the standard library has it: filling, draining or resetting; it knows no ranks."""
+
+    def __init__(self, runtime: ControlledRuntime, parties: int) -> None:
+        self._condition = runtime.condition()
+        self._parties = parties
+        self._state, self._count = "filling", 0
+
+    def wait(self) -> str:
+        """Return "passed" or "broken"."""
+        with self._condition:
+            while self._state != "filling":
+                self._condition.wait()
+            self._count += 1
+            if self._count == self._parties:
+                self._state = "draining"
+                self._condition.notify_all()
+            else:
+                while self._state == "filling":
+                    self._condition.wait()
+            told = "passed" if self._state == "draining" else "broken"
+            self._count -= 1
+            if self._count == 0:
+                self._state = "filling"
+                self._condition.notify_all()
+            return told
+
+    def reset(self) -> None:
+        """Throw out who waits; nothing while it drains."""
+        with self._condition:
+            if self._count and self._state == "filling":
+                self._state = "resetting"
+                self._condition.notify_all()
+
+
+class _OurBarrier:
+    """The same interface over the shipping host service."""
+
+    def __init__(self, runtime: ControlledRuntime) -> None:
+        self.bed = _Bed(runtime, 2)
+
+    def wait(self, rank: int) -> str:
+        """Return "passed" or the error's name."""
+        self.bed.wait(rank)
+        told = self.bed.told[rank][-1]
+        return "passed" if told in (0, 1) else str(told)
+
+    def reset(self, rank: int) -> None:
+        """Reset."""
+        self.bed.act(rank, "reset")
+
+
+class _ShippedBarrier:
+    def __init__(self, runtime: ControlledRuntime) -> None:
+        self._barrier = PlainBarrier(runtime, 2)
+
+    def wait(self, rank: int) -> str:
+        """Wait. The barrier does not ask who."""
+        return self._barrier.wait()
+
+    def reset(self, rank: int) -> None:
+        """Reset."""
+        self._barrier.reset()
+
+
+def _two_rounds(barrier: _OurBarrier | _ShippedBarrier, resetters: tuple[int, ...]) -> Scenario:
+    def rank(number: int) -> None:
+        for turn in range(2):
+            told = barrier.wait(number)
+            assert told == "passed", f"rank {number} is {told} in round {turn}"
+            if number in resetters:
+                barrier.reset(number)
+
+    return Scenario(_ranks(2, rank))
+
+
+def _two_threads(barrier: _OurBarrier | _ShippedBarrier) -> Scenario:
+    """P5.6: two threads of rank 0 come to one barrier, and rank 1 does not."""
+    told: list[str] = []
+
+    def thread() -> None:
+        told.append(barrier.wait(0))
+        assert "passed" not in told, "rank 0 has passed, and rank 1 was not there"
+
+    def end() -> None:
+        if isinstance(barrier, _OurBarrier):
+            barrier.bed.service.shut_down()
+
+    return Scenario({"thread 1": thread, "thread 2": thread, "end": end})
+
+
+_Build = Callable[["_OurBarrier | _ShippedBarrier"], Scenario]
+
+# id -> the scenario; each fails with an error on the shipped steps.
+RACES: dict[str, _Build] = {
+    "P4.2": partial(_two_rounds, resetters=(0,)),
+    "P4.3": partial(_two_rounds, resetters=(0, 1)),
+    "P5.6": _two_threads,
+}
+
+
+def race(name: str, *, shipped: bool) -> Program:
+    """Return the scenario of a race on the shipped steps or on ours."""
+
+    def build(runtime: ControlledRuntime) -> Scenario:
+        return RACES[name](_ShippedBarrier(runtime) if shipped else _OurBarrier(runtime))
+
+    return Program(
+        f"{name} on {'the shipped barrier' if shipped else 'ours'}", build, {"race": name, "shipped": shipped}
+    )
