@@ -1,0 +1,263 @@
+"""V2 to V6 of the barriers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, settings
+
+from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
+from models.barrier import Barrier
+from models.barrier_trace import accept
+from models.graph import Difference, Named
+from tests.conformance.barrier_core import drive_core
+from tests.conformance.barrier_plans import CORE_LARGE, CORE_SMALL, SERVICE, SERVICE_LARGE, bounds
+from tests.conformance.barrier_service import drive_service
+from tests.refine.barrier_graphs import FAULTY, FIXED, SHIPPED, UNGUARDED, compared, compared_shipped
+from tests.schedules.barrier_programs import LARGER, PROGRAMS, RACES, race
+from tests.stateful.barrier_machine import run_core, run_host
+from tests.traces.barrier_runs import ALTERED, lines_of, random_run, real_runs
+from tests.verify.check import Check, Row
+from tla.barrier_trace import judge
+
+__all__ = ("checks",)
+
+SEED = 20_302
+P = "barrier"
+S = TypeVar("S", bound=tuple[Any, ...])
+_ACTIONS = set(Barrier().actions)
+
+
+def checks(level: str, size: str) -> list[Check]:
+    """Return the checks of a level. V1 and V7 read the manifest and the register."""
+    offers = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
+    return [Check(P, level, what, run, args) for what, run, args in offers[level](size)] if level in offers else []
+
+
+_Offer = tuple[str, Callable[..., Row], tuple[object, ...]]
+
+
+# -- V2 ------------------------------------------------------------------------------------------------------------
+
+
+def _v2(size: str) -> list[_Offer]:
+    found: list[_Offer] = [(f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
+    found += [(f"SHIPPED: {name}", _shipped, (name,)) for name in SHIPPED]
+    if size == "large":
+        found.append((_UNGUARDED, _fixed, ("",)))
+        found += [(f"FIXED without {name}", _faulty, (name,)) for name in FAULTY]
+    return found
+
+
+_UNGUARDED = "FIXED without any guard but RoundsCount"
+
+
+def _fixed(name: str) -> Row:
+    config = FIXED[name] if name else UNGUARDED
+    return _graph(f"FIXED: {name}" if name else _UNGUARDED, bounds(config), *compared(config))
+
+
+def _faulty(name: str) -> Row:
+    return _graph(f"FIXED without {name}", bounds(FAULTY[name]), *compared(FAULTY[name]))
+
+
+def _shipped(name: str) -> Row:
+    config = SHIPPED[name]
+    text = f"N={config.ranks} Turns={config.turns} MaxTasks={config.max_tasks}"
+    return _graph(f"SHIPPED: {name}", text, *compared_shipped(config))
+
+
+def _graph(what: str, text: str, wanted: Named[S], difference: Difference[S]) -> Row:
+    return Row(
+        P,
+        "V2",
+        what,
+        ok=not difference,
+        states=len(wanted.states),
+        edges=len(wanted.edges),
+        bounds=text,
+        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
+    )
+
+
+# -- V3 ------------------------------------------------------------------------------------------------------------
+
+
+def _v3(size: str) -> list[_Offer]:
+    core = CORE_SMALL if size == "small" else {**CORE_SMALL, **CORE_LARGE}
+    service = SERVICE if size == "small" else {**SERVICE, **SERVICE_LARGE}
+    found: list[_Offer] = [(f"core, every edge: {name}", _core, (name,)) for name in core]
+    for number, name in enumerate(service):
+        for lazy in (False, True) if size == "large" else (number == 0,):
+            found.append((_service_name(name, lazy=lazy), _service, (name, lazy)))
+    return found
+
+
+def _core(name: str) -> Row:
+    config = {**CORE_SMALL, **CORE_LARGE}[name]
+    done = drive_core(config)
+    return Row(
+        P,
+        "V3",
+        f"core, every edge: {name}",
+        ok=done.edges > 0 and done.refusals > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=bounds(config),
+        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
+    )
+
+
+def _service_name(name: str, *, lazy: bool) -> str:
+    return f"host channel, every edge that a host can take{', waits wake late' if lazy else ''}: {name}"
+
+
+def _service(name: str, lazy: bool) -> Row:
+    config = {**SERVICE, **SERVICE_LARGE}[name]
+    done = drive_service(config, lazy=lazy)
+    return Row(
+        P,
+        "V3",
+        _service_name(name, lazy=lazy),
+        ok=done.edges > 0 and done.refusals > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=bounds(config),
+        detail=f"{done.walks} behaviours, {done.refusals} refusals; {done.of - done.edges} of {done.of} edges start "
+        "after a join without a wait",
+    )
+
+
+# -- V4 ------------------------------------------------------------------------------------------------------------
+
+_CORE, _HOST = "core beside the model, random runs", "real host beside the model, random runs"
+
+
+def _v4(size: str) -> list[_Offer]:
+    core, host = ((60, 40), (30, 25)) if size == "small" else ((3000, 100), (300, 50))
+    return [(_CORE, _random, (_CORE, *core)), (_HOST, _random, (_HOST, *host))]
+
+
+def _random(what: str, examples: int, steps: int) -> Row:
+    options = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    occurred: Counter[str] = run_core(options) if what == _CORE else run_host(options)
+    wanted = _ACTIONS if what == _CORE else _ACTIONS - {"Crash"}
+    missing = sorted(name for name in wanted if not occurred[name])
+    return Row(
+        P,
+        "V4",
+        what,
+        ok=not missing,
+        edges=sum(occurred.values()),
+        bounds=f"{examples} runs of up to {steps} rules, derandomized",
+        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
+    )
+
+
+# -- V5 ------------------------------------------------------------------------------------------------------------
+
+
+def _v5(size: str) -> list[_Offer]:
+    found: list[_Offer] = [(name, _schedules, (name,)) for name in PROGRAMS]
+    executions = 100 if size == "small" else 3000
+    found += [(f"{name}, random schedules", _random_schedules, (name, executions)) for name in LARGER]
+    return found + [(_race_name(name), _schedule_race, (name,)) for name in RACES]
+
+
+def _schedules(name: str) -> Row:
+    program, bound = PROGRAMS[name]
+    report = explore(program, Exhaustive(), bound)
+    return _schedule_row(name, report, "" if report.complete and not report.failure else str(report))
+
+
+def _random_schedules(name: str, executions: int) -> Row:
+    bound = Bound(ticks=2, spurious=2)
+    reports = [explore(LARGER[name], strategy(SEED, executions), bound) for strategy in (RandomWalk, PCT)]
+    failed = next((report for report in reports if report.failure is not None), None)
+    return Row(
+        P,
+        "V5",
+        f"{name}, random schedules",
+        ok=failed is None,
+        edges=sum(report.steps for report in reports),
+        bounds=f"{sum(report.executions for report in reports)} executions, seed {SEED}, {bound}",
+        detail=str(failed).splitlines()[0] if failed else "not complete: uniform choices, and random priorities (PCT)",
+    )
+
+
+def _race_name(name: str) -> str:
+    return f"race {name}: found on the shipped barrier, none on ours"
+
+
+def _schedule_race(name: str) -> Row:
+    broken = race(name, shipped=True)
+    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
+    wrong = ""
+    if shipped.failure is None or shipped.failure.verdict != "error":
+        wrong = f"the shipped barrier does not fail as it should: {shipped}"
+    elif replay(broken, shipped.failure).message != shipped.failure.message:
+        wrong = "the schedule does not fail again when it is replayed"
+    elif not ours.complete or ours.failure is not None:
+        wrong = str(ours)
+    return _schedule_row(_race_name(name), ours, wrong)
+
+
+def _schedule_row(what: str, report: Report, wrong: str) -> Row:
+    return Row(
+        P,
+        "V5",
+        what,
+        ok=not wrong,
+        states=report.states,
+        edges=report.steps,
+        bounds=str(report.bound),
+        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
+    )
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+_RUNS = "runs of a real host, random runs of the model, and altered ones: TLC and model"
+
+
+def _v6(size: str) -> list[_Offer]:
+    return [(_RUNS, _runs, (4 if size == "small" else 100,))]
+
+
+def _runs(count: int) -> Row:
+    good = [*real_runs(), *(random_run(SEED + number, 2 + number % 2, 60) for number in range(count))]
+    whole = next(
+        run
+        for run in (random_run(seed, 2, 80) for seed in range(1000))
+        if {"Arrive", "Pass", "Fence", "Abort", "Reset", "Refuse", "Mismatch"} <= {event["action"] for event in run}
+    )
+    bad = {name: change(whole) for name, change in ALTERED.items()}
+    by_tlc = judge([*good, *bad.values()])
+    by_model = [accept(lines_of(run))[0] for run in (*good, *bad.values())]
+    problems = [str(verdict) for verdict in by_tlc[: len(good)] if not verdict.accepted]
+    problems += [str(verdict) for verdict in by_model[: len(good)] if not verdict.accepted]
+    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
+        if one.accepted or other.accepted or one.position != other.events:
+            problems.append(f"{name}: {one}; {other}")
+    events = sum(len(run) - 1 for run in good)
+    return Row(
+        P,
+        "V6",
+        _RUNS,
+        ok=not problems,
+        edges=events,
+        bounds=f"seed {SEED}, 2 and 3 ranks",
+        detail="; ".join(problems)[:500].replace("\n", " ")
+        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
+        "event",
+    )
