@@ -1,0 +1,47 @@
+"""The gate's machines run, everything occurs in them, and they find planted faults."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+
+from models.gate import Gate
+from tests.conformance import gate_faults
+from tests.stateful.gate_machine import run_core, run_host
+
+EVERY_ACTION = set(Gate().actions)
+
+# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
+
+
+def test_the_core_and_the_model_agree() -> None:
+    run_core(settings(stateful_step_count=50))
+
+
+def test_every_action_occurs() -> None:
+    occurred = run_core(settings(FIXED, max_examples=60))
+    assert {name for name in EVERY_ACTION if occurred[name] < 3} == set()
+
+
+# Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
+SOON = ("ByPosition", "CollectLeavesIt", "FenceDoomsAll", "HeadOfLine", "OneTooMany", "RefusesForEver", "WrongMissing")
+
+
+@pytest.mark.parametrize("fault", SOON)
+def test_a_fault_of_the_core_is_found(fault: str) -> None:
+    options = settings(FIXED, max_examples=300, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(AssertionError):
+        run_core(options, gate_faults.CORE[fault])
+
+
+@pytest.mark.multiproc
+def test_a_real_host_and_the_model_agree() -> None:
+    limit = min(settings().max_examples, 300)
+    run_host(settings(stateful_step_count=30, max_examples=limit, report_multiple_bugs=False))
+
+
+@pytest.mark.multiproc
+def test_every_event_occurs_over_a_real_host() -> None:
+    occurred = run_host(settings(FIXED, stateful_step_count=40, max_examples=40, report_multiple_bugs=False))
+    assert {name for name in EVERY_ACTION - {"Issue", "Skip", "Crash"} if not occurred[name]} == set()
