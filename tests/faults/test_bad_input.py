@@ -174,7 +174,7 @@ def test_a_ticket_that_is_not_there_takes_nothing(engine: EngineWorkerQueue) -> 
 
 
 def test_reading_without_a_rank(engine: EngineWorkerQueue) -> None:
-    with pytest.raises(RankError, match="reads for no rank"):
+    with pytest.raises(RankError, match="acts for no rank"):
         engine.get_tasks()
     with pytest.raises(RankError, match="no client_id"):
         engine.task_ticket()
