@@ -117,5 +117,5 @@ def run_core(options: settings, make: Callable[[int, int], Core[str]] = Core[str
 
     Machine.make = staticmethod(make)
     Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]  # typed in newer ones
     return Machine.occurred

@@ -127,6 +127,6 @@ def run_host(options: settings) -> Counter[str]:
 
         Machine.hosts = hosts
         Machine.occurred = Counter()
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]  # typed in newer ones
         hosts.judge()
     return hosts.occurred
