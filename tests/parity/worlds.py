@@ -107,9 +107,9 @@ def counted() -> Iterator[Counter]:
             counter.add(connections=1)
             super().__init__(*args, **kwargs)
 
-        def send(self, message: Any) -> None:
+        def send_bytes(self, *args: Any) -> None:
             counter.add(sent=1)
-            super().send(message)
+            super().send_bytes(*args)
 
         def recv(self) -> Any:
             counter.add(received=1)

@@ -92,7 +92,7 @@ def run_core(options: settings, make: Callable[[int, int, int], Core[Payload]] =
 
     Machine.make = staticmethod(make)
     Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
     return Machine.occurred
 
 
@@ -225,7 +225,7 @@ def run_host(options: settings) -> Counter[str]:
             pass
 
         Machine.channels = channels
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
         occurred: Counter[str] = Counter()
         for verdict in accept_file(str(channels.trace), only=("send_cache",)):
             assert verdict.accepted, str(verdict)

@@ -151,7 +151,7 @@ def run_items(protocol: str, options: settings) -> Counter[str]:
 
     Machine.hosts, Machine.occurred = hosts, Counter()
     try:
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
         recorded: Counter[str] = Counter()
         for host in hosts.values():
             recorded += host.judge()
