@@ -62,8 +62,11 @@ class RankBarrier:
         return index
 
     def reset(self) -> None:
-        """Make an aborted barrier usable again, if this handle was told of the abort: by an error, by :meth:`abort`,
-        or by a look at :attr:`broken`. Accepted after every wait, as FastDeploy does; then it does nothing."""
+        """Make an aborted barrier usable again.
+
+        A handle that has waited here undoes only an abort that it was told of: by an error, by :meth:`abort`, or by a
+        look at :attr:`broken`. So the reset that FastDeploy's ranks make after each wait does nothing, however late.
+        """
         self._handle._act(self._channel, "reset", self._name, name=f"{self._name}.reset")
 
     def abort(self) -> None:

@@ -24,8 +24,9 @@ _ACTION: Final[dict[Outcome | None, str]] = {
 class BarrierChannel(Channel):
     """Barriers that one thread of each rank uses in turn.
 
-    A reset undoes the newest abort that its caller was told of: by an error of a wait, by its own abort, or because
-    it looked. ``_told`` remembers that: (session, barrier) -> number of the abort.
+    A rank may reset after every wait, so its reset undoes only an abort that it was told of: by an error of a wait, by
+    its own abort, or because it looked. ``_told`` remembers that: (session, barrier) -> number of the abort. A handle
+    that has never waited here has no such habit: its reset is about the abort that is in force.
     """
 
     def __init__(self, place: Place, names: tuple[str, ...], ranks: int) -> None:
@@ -73,12 +74,12 @@ class BarrierChannel(Channel):
             self._told[session, barrier] = self._core.aborts(barrier)
 
     def reset(self, session: int, barrier: str) -> None:
-        """Reset: undo an abort that the caller was told of; otherwise nothing."""
+        """Reset: undo an abort, if the caller is no rank or was told of it; otherwise nothing."""
         with self._readable:
-            self._member(session, f"{barrier}.reset")
-            abort = self._told.get((session, barrier), 0)
-            if self._core.reset(barrier, abort):
-                self._record("Reset", {"barrier": barrier, "abort": abort})
+            member = self._member(session, f"{barrier}.reset")
+            told = self._core.aborts(barrier) if member.rank is None else self._told.get((session, barrier), 0)
+            if self._core.reset(barrier, told):
+                self._record("Reset", {"barrier": barrier, "abort": told})
 
     def view(self, session: int, barrier: str) -> dict[str, Any]:
         """Return a snapshot of one barrier. Who looks is told of an abort."""

@@ -123,10 +123,9 @@ class GateChannel(Channel):
         if oldest is None or round_limit is None:
             return None
         age = self._runtime.monotonic() - oldest.opened_at
-        if age < round_limit:
+        ended = self._core.end_timeout() if age >= round_limit else None
+        if ended is None:
             return round_limit - age
-        ended = self._core.end_timeout()
-        assert ended is not None
         self._record("EndTimeout", {}, {"key": ended.key, "missing": list(ended.missing)})
         self._writable.notify_all()
         raise refusals.round_overdue(operation, ended.key, ended.missing, age)

@@ -147,7 +147,7 @@ def _unrecorded(original: Any) -> Any:
 CHANNEL: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "the last arrival wakes nobody": ("wait", _silent),
     "an abort wakes nobody": ("abort", _silent),
-    "a reset by who was told nothing": ("reset", _tells_nobody),
+    "the reset of a rank that was told of no abort": ("reset", _tells_nobody),
     "a timeout is not recorded": ("_record", _unrecorded),
     "the end of a session wakes nobody": ("_wake_all", lambda original: lambda self: None),
 }

@@ -76,6 +76,7 @@ class BarrierServiceDriver:
         self.passed = [[0] * config.barriers for _ in range(config.ranks)]
         self.waiting: dict[int, tuple[GatedCall, str]] = {}
         self.asleep: list[tuple[GatedCall, str, tuple[str, object] | None]] = []
+        self.told: dict[tuple[int, int], int] = {}
         self._sessions = 0
         self._read = 0
         self.engine = self.open(-1)
@@ -102,6 +103,7 @@ class BarrierServiceDriver:
         ended: dict[int, tuple[str, object]] = {}
         for earlier, step, later in move:
             ended |= endings(step, earlier, later)
+        broken = [who for who, ending in ended.items() if ending[0] == "broken"]
         withdrawn = {step.param("rank") for _, step, _ in move if step.name in ("Leave", "Fence")}
         barrier = last[1].param("barrier")
         if name == "Crash":
@@ -138,7 +140,9 @@ class BarrierServiceDriver:
         if name == "Pass":
             assert rank is not None
             self.passed[rank][barrier or 0] += 1
-        elif name == "Arrive":
+        for who in broken:
+            self.told[self.session[who], barrier or 0] = last[2].aborts[barrier or 0]
+        if name == "Arrive":
             assert rank is not None
             self.waiting[rank] = mine, str(last[1])
 
@@ -171,11 +175,10 @@ class BarrierServiceDriver:
         for number, name in enumerate(self.names):
             if not state.broken[number]:
                 self.channel.reset(self.engine, name)
-            else:
-                stranger = self.open(-1)
-                self.channel.reset(stranger, name)  # it was told of nothing
-                self.channel.close_session(stranger, lost=False)
-            tried += 1
+            for session in self.session.values():
+                if self.told.get((session, number)) != state.aborts[number]:
+                    self.channel.reset(session, name)  # it was told of no abort, or of an older one
+                    tried += 1
         return tried + 1
 
     def events(self) -> list[tuple[Action, Mapping[str, Any]]]:

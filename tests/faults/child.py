@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import os
 import random
 import signal
@@ -69,8 +70,8 @@ class Puppet:
         return port
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """Call a method of the queue."""
-        result = getattr(self.queue, method)(*args, **kwargs)
+        """Call a method of the queue, or of one of its barriers: ``barrier1.wait``."""
+        result = operator.attrgetter(method)(self.queue)(*args, **kwargs)
         return dataclasses.asdict(result) if dataclasses.is_dataclass(result) else result  # type: ignore[arg-type]
 
     def put_batches(self, names: list[str], seed: str) -> None:
@@ -99,13 +100,13 @@ class Puppet:
                 signal.pause()
         return pid
 
-    def use_in_fork(self, method: str) -> str:
+    def use_in_fork(self, method: str, *args: Any) -> str:
         """Call the inherited queue in a forked child; returns the error's class and text."""
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                text = repr(getattr(self.queue, method)())
+                text = repr(operator.attrgetter(method)(self.queue)(*args))
             except Exception as error:  # noqa: BLE001 - reported
                 text = f"{type(error).__name__}: {error}"
             os.write(write, text.encode())

@@ -1,0 +1,332 @@
+"""SIGKILL at each step of each method of the two queues: the others go on or are told who is gone, at once.
+
+What the host has answered is not lost; what it has not been asked did not happen; in between it is one or the other,
+and the same for all ranks. After each kill the same host serves a new rank 0 as ever.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fdcomm import FdcommError, PeerLostError
+from tests.conformance.waiting import Background
+from tests.faults.cache_world import BARRIERS, World, opened
+from tests.faults.remote import LIMIT_S, Remote, until
+
+POINTS = ["call.send", "call.sent", "call.received"]
+AT_ONCE_S = 20.0  # far less than any time limit that is passed here
+
+BROADCASTS: dict[str, tuple[str, str, Any, Any]] = {
+    # get: kind, put, item, what a rank gets that gets the item
+    "get_cache_info": ("worker", "put_cache_info", ["info"], ["info"]),
+    "get_connect_rdma_task": ("worker", "put_connect_rdma_task", {"task_id": 1}, {"task_id": 1}),
+    "get_transfer_task": ("cache", "put_transfer_task", "swap", "swap"),
+}
+GATES: dict[str, tuple[str, Any, Any]] = {
+    # put: get, answer, what the engine gets of two such answers
+    "put_connect_rdma_task_response": (
+        "get_connect_rdma_task_response",
+        {"task_id": 1, "success": True},
+        {"task_id": 1, "success": True},
+    ),
+    "put_finished_req": ("get_finished_req", [["id", "finished"]], [["id", "finished"]]),
+    "put_finished_add_cache_task_req": ("get_finished_add_cache_task_req", ["id"], ["id"]),
+}
+FIFOS = {
+    "put_disaggregated_tasks": ("worker", "get_disaggregated_tasks"),
+    "put_transfer_done_signal": ("cache", "get_transfer_done_signal"),
+}
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Iterator[dict[str, World]]:
+    """One host of each kind for all kills: each has to leave it as it was."""
+    with opened("worker") as worker, opened("cache") as cache:
+        yield {"worker": worker, "cache": cache}
+
+
+def _die(victim: Remote, point: str, method: str, *args: Any, **kwargs: Any) -> None:
+    victim.ask("arm", point, "kill")
+    victim.send("call", method, *args, **kwargs)
+    assert victim.ended() == -9
+
+
+def _taken(got: Any) -> Any:
+    """Return the item of a get, or None."""
+    item = got[0] if isinstance(got, tuple) else got
+    return item or None
+
+
+def _at_once(call: Any) -> Any:
+    """Return a call's result or typed error. It must not need its time limit."""
+    start = time.monotonic()
+    try:
+        return call()
+    except FdcommError as error:
+        return error
+    finally:
+        assert time.monotonic() - start < AT_ONCE_S
+
+
+# -- an item for every rank --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("method", BROADCASTS)
+def test_a_reader_is_killed(worlds: dict[str, World], method: str, point: str) -> None:
+    kind, put, item, got = BROADCASTS[method]
+    world = worlds[kind]
+    with world.victim() as victim:
+        getattr(world.engine, put)(item, timeout=LIMIT_S)
+        _die(victim, point, method)
+    with world.rank(0) as again:
+        mine = _taken(getattr(again, method)())
+        if point != "call.sent":
+            assert mine == (got if point == "call.send" else None)
+        assert _taken(getattr(world.one, method)()) == got
+        assert _taken(getattr(world.one, method)()) is None
+    world.check()
+
+
+@pytest.mark.parametrize("method", BROADCASTS)
+def test_a_reader_is_killed_while_it_waits(worlds: dict[str, World], method: str) -> None:
+    """Its get takes nothing, and a put is told that the rank is gone."""
+    kind, put, item, got = BROADCASTS[method]
+    world = worlds[kind]
+    with world.victim() as victim:
+        victim.start(method, timeout=None)
+        victim.kill()
+    outcome = _at_once(lambda: getattr(world.engine, put)(item, timeout=LIMIT_S))
+    if outcome is not None:  # the host had seen the get
+        assert isinstance(outcome, PeerLostError)
+        assert outcome.missing == (0,)
+    with world.rank(0) as again:
+        if outcome is None:
+            assert _taken(getattr(again, method)()) == got
+            assert _taken(getattr(world.one, method)()) == got
+        assert _taken(getattr(again, method)()) is None
+    world.check()
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("method", BROADCASTS)
+def test_a_putter_is_killed(worlds: dict[str, World], method: str, point: str) -> None:
+    kind, put, item, got = BROADCASTS[method]
+    world = worlds[kind]
+    with world.victim("producer") as victim:
+        _die(victim, point, put, item, timeout=LIMIT_S)
+    with world.rank(0) as zero:
+        if point == "call.sent":
+            getattr(world.engine, put)(item, timeout=0) if kind == "cache" else None
+        items = [_taken(getattr(rank, method)()) for rank in (zero, world.one)]
+        if point == "call.send":
+            assert items == [None, None]
+        if point == "call.received":
+            assert items == [got, got]
+    world.check()
+
+
+@pytest.mark.parametrize("method", ["get_cache_info", "get_connect_rdma_task"])
+def test_a_putter_is_killed_while_it_waits(worlds: dict[str, World], method: str) -> None:
+    """Its call goes with it: nobody gets the item, and the next put does not wait behind it."""
+    kind, put, item, got = BROADCASTS[method]
+    world = worlds[kind]
+    getattr(world.engine, put)(item, timeout=LIMIT_S)
+    with world.victim("producer") as victim:
+        victim.start(put, item, timeout=None)
+        victim.kill()
+        with world.rank(0) as zero:
+            assert [_taken(getattr(rank, method)()) for rank in (zero, world.one)] == [got, got]
+            assert _at_once(lambda: getattr(world.engine, put)(item, timeout=LIMIT_S)) is None
+    world.check()
+
+
+# -- answers of every rank ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("method", GATES)
+def test_an_answering_rank_is_killed(worlds: dict[str, World], method: str, point: str) -> None:
+    """Its answer counts, or the engine is told that the round lacks it."""
+    collect, answer, combined = GATES[method]
+    world = worlds["worker"]
+    with world.victim() as victim:
+        victim.call("finish_request_barrier.reset")
+        assert getattr(world.one, method)(answer, timeout=LIMIT_S) is False
+        _die(victim, point, method, answer, timeout=LIMIT_S)
+    if point == "call.send":  # it never was a member of the gate: the engine waits for a rank 0 to come, so one comes
+        with world.rank(0) as again:
+            assert getattr(again, method)(answer, timeout=LIMIT_S) is True
+    outcome = _at_once(lambda: getattr(world.engine, collect)(timeout=AT_ONCE_S / 2))
+    if point == "call.sent" and isinstance(outcome, FdcommError):
+        assert outcome.missing == (0,)
+    else:
+        assert outcome == combined
+    world.check()
+
+
+@pytest.mark.parametrize("method", GATES)
+def test_a_rank_that_has_answered_before_is_killed(worlds: dict[str, World], method: str) -> None:
+    """The engine waits for its next answer, and is told at once that it will not come."""
+    collect, answer, combined = GATES[method]
+    world = worlds["worker"]
+    with world.victim() as victim:
+        for rank in (victim.call, lambda name, *args: getattr(world.one, name)(*args)):
+            rank(method, answer)
+        assert getattr(world.engine, collect)() == combined
+        getattr(world.one, method)(answer, timeout=LIMIT_S)
+        waiting = Background(lambda: getattr(world.engine, collect)(timeout=None, round_timeout=None))
+        victim.kill()
+        error = waiting.error()
+    assert isinstance(error, PeerLostError)
+    assert error.missing == (0,)
+    world.check()
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("method", GATES)
+def test_a_collector_is_killed(worlds: dict[str, World], method: str, point: str) -> None:
+    """The round was collected or it was not; the next one is as ever either way."""
+    collect, answer, combined = GATES[method]
+    world = worlds["worker"]
+    with world.rank(0) as zero:
+        for rank in (zero, world.one):
+            getattr(rank, method)(answer, timeout=LIMIT_S)
+        with world.victim("producer") as victim:
+            _die(victim, point, collect)
+        left = getattr(world.engine, collect)()
+        if point != "call.sent":
+            assert (left == combined) == (point == "call.send")
+    world.check()
+
+
+@pytest.mark.parametrize("method", GATES)
+def test_a_collector_is_killed_while_it_waits(worlds: dict[str, World], method: str) -> None:
+    """It takes nothing any more."""
+    collect, answer, combined = GATES[method]
+    world = worlds["worker"]
+    with world.victim("producer") as victim:
+        victim.start(collect, timeout=None)
+        victim.kill()
+        until(lambda: world.engine.statistics().sessions == 2, "the host sees the end")
+        with world.rank(0) as zero:
+            for rank in (zero, world.one):
+                getattr(rank, method)(answer, timeout=LIMIT_S)
+            assert getattr(world.engine, collect)(timeout=LIMIT_S) == combined
+    world.check()
+
+
+# -- items for one taker -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("put", FIFOS)
+def test_a_poster_is_killed(worlds: dict[str, World], put: str, point: str) -> None:
+    kind, take = FIFOS[put]
+    world = worlds[kind]
+    with world.victim() as victim:
+        _die(victim, point, put, "item")
+    got = getattr(world.engine, take)()
+    if point != "call.sent":
+        assert bool(got) == (point == "call.received")
+    world.check()
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("put", FIFOS)
+def test_a_taker_is_killed(worlds: dict[str, World], put: str, point: str) -> None:
+    """What it took goes with it, and does not count as being handled for ever."""
+    kind, take = FIFOS[put]
+    world = worlds[kind]
+    getattr(world.one, put)("item")
+    with world.victim("producer") as victim:
+        _die(victim, point, take)
+    if kind == "cache" and point == "call.received":
+        until(world.engine.result_queue_empty, "the result counts as handled")
+    got = getattr(world.engine, take)()
+    if point != "call.sent":
+        assert bool(got) == (point == "call.send")
+    world.check()
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_clearing_process_is_killed(worlds: dict[str, World], point: str) -> None:
+    world = worlds["cache"]
+    world.engine.put_transfer_task("task", timeout=LIMIT_S)
+    with world.victim("producer") as victim:
+        _die(victim, point, "clear_transfer_task")
+    if point != "call.sent":
+        assert world.engine.empty() == (point == "call.received")
+    world.check()
+
+
+# -- barriers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "barrier"), [(kind, barrier) for kind, names in BARRIERS.items() for barrier in names]
+)
+def test_a_waiting_rank_is_killed(worlds: dict[str, World], kind: str, barrier: str) -> None:
+    """Its arrival goes with it: the other rank does not pass alone, and is told at once."""
+    world = worlds[kind]
+    view = getattr(world.engine, barrier)
+    passed = view.generation
+    with world.victim() as victim:
+        victim.send("call", f"{barrier}.wait", None)
+        until(lambda: view.n_waiting == 1, "rank 0 waits")
+        victim.kill()
+        until(lambda: view.n_waiting == 0, "its arrival is withdrawn")
+    outcome = _at_once(lambda: getattr(world.one, barrier).wait(LIMIT_S))
+    assert isinstance(outcome, PeerLostError)
+    assert outcome.missing == (0,)
+    assert view.generation == passed
+    with world.rank(0) as again:
+        assert world.meet(barrier, again, world.one) == [0, 1]
+    world.check()
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("kind", "barrier"), [("worker", "worker_process_tp_barrier"), ("cache", "barrier0")])
+def test_the_last_rank_of_a_round_is_killed(worlds: dict[str, World], kind: str, barrier: str, point: str) -> None:
+    """The round was passed, and then for all; or the rank that waits is told."""
+    world = worlds[kind]
+    view = getattr(world.engine, barrier)
+    with world.victim() as victim:
+        victim.send("call", f"{barrier}.wait", LIMIT_S)  # one round before, so that rank 0 is known here
+        until(lambda: view.n_waiting == 1, "rank 0 waits")
+        passed = view.generation + 1
+        getattr(world.one, barrier).wait(LIMIT_S)
+        victim.answer()
+        waiting = Background(lambda: getattr(world.one, barrier).wait(LIMIT_S))
+        until(lambda: view.n_waiting == 1, "rank 1 waits")
+        _die(victim, point, f"{barrier}.wait", LIMIT_S)
+        error = _at_once(waiting.error)
+    if point == "call.received":
+        assert error is None
+    if error is None:
+        assert view.generation == passed + 1
+    else:
+        assert isinstance(error, PeerLostError)
+        assert error.missing == (0,)
+        assert view.generation == passed
+    world.check()
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("method", ["abort", "reset"])
+def test_a_process_that_ends_a_round_is_killed(worlds: dict[str, World], method: str, point: str) -> None:
+    world = worlds["cache"]
+    if method == "reset":
+        world.engine.barrier.abort()
+    with world.victim() as victim:
+        _die(victim, point, f"barrier.{method}")
+    until(lambda: world.engine.statistics().sessions == 2, "the host sees the end")
+    if point != "call.sent":
+        done = point == "call.received"
+        assert world.engine.barrier.broken == (done if method == "abort" else not done)
+    until(lambda: world.engine.barrier.reset() or not world.engine.barrier.broken, "no abort is left")
+    world.check()
