@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ("DISPATCH_EVENTS", "FORMAT", "Recorder", "read")
+__all__ = ("BARRIER_EVENTS", "DISPATCH_EVENTS", "FORMAT", "Recorder", "read")
 
 FORMAT: Final = 1
 
@@ -32,6 +32,20 @@ DISPATCH_EVENTS: Final = (
     "GetTasks",
     "ClearRank",
     "ClearProducer",
+)
+
+# The same for spec/barrier.toml.
+BARRIER_EVENTS: Final = (
+    "Join",
+    "Leave",
+    "Fence",
+    "Arrive",
+    "Pass",
+    "Mismatch",
+    "Refuse",
+    "Timeout",
+    "Abort",
+    "Reset",
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -9,9 +11,9 @@ from typing import Any
 from fdcomm import CommTimeoutError, EngineCacheQueue, EngineWorkerQueue, FdcommError, PeerLostError
 from fdcomm.host.layout import BARRIER_GROUPS
 from tests.conformance.waiting import Background
-from tests.faults.remote import LIMIT_S, Remote, until
+from tests.faults.remote import LIMIT_S, Remote, host_pid, until
 
-__all__ = ("BARRIERS", "World", "opened")
+__all__ = ("BARRIERS", "QUEUES", "World", "opened")
 
 BARRIERS = {
     kind: [barrier for names in groups.values() for barrier in names] for kind, groups in BARRIER_GROUPS.items()
@@ -22,10 +24,10 @@ QUEUES: dict[str, Any] = {"worker": EngineWorkerQueue, "cache": EngineCacheQueue
 class World:
     """Two ranks. ``check`` proves that everything works, with a rank 0 of this process."""
 
-    def __init__(self, kind: str, undo: ExitStack) -> None:
+    def __init__(self, kind: str, undo: ExitStack, **options: Any) -> None:
         self.kind = kind
         self._queue = QUEUES[kind]
-        self.engine: Any = undo.enter_context(self._queue(("0.0.0.0", 0), is_server=True, num_client=2))
+        self.engine: Any = undo.enter_context(self._queue(("0.0.0.0", 0), is_server=True, num_client=2, **options))
         self.one: Any = self.rank(1)
         undo.callback(self.one.close)
         self.engine.statistics()  # opens this thread's connection
@@ -55,6 +57,10 @@ class World:
             for name in BARRIERS[self.kind]:
                 assert not getattr(self.engine, name).broken
                 assert self.meet(name, *ranks) == [0, 1]
+
+    def kill_host(self) -> None:
+        """End the host with SIGKILL."""
+        os.kill(host_pid(self.engine), signal.SIGKILL)
 
     def meet(self, barrier: str, zero: Any, one: Any) -> list[int]:
         """Let the ranks meet at a barrier. Rank 0 comes first: until it is back, rank 1 is told that it is gone."""
@@ -122,7 +128,7 @@ def _ends(collect: Callable[[], Any]) -> None:
 
 
 @contextmanager
-def opened(kind: str) -> Iterator[World]:
-    """Start the host."""
+def opened(kind: str, **options: Any) -> Iterator[World]:
+    """Start the host, with options of its server."""
     with ExitStack() as undo:
-        yield World(kind, undo)
+        yield World(kind, undo, **options)

@@ -1,4 +1,4 @@
-"""Programs over the barriers of the shipping host service, and the shipped use of barriers beside ours."""
+"""Programs over the barriers of the shipping host service. Each takes the runtime and returns one fresh scenario."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from fdcomm.trace import FORMAT, Recorder
 from models.barrier_trace import accept
 
-__all__ = ("LARGER", "PROGRAMS", "RACES", "race")
+__all__ = ("LARGER", "PROGRAMS", "Bed", "of_ranks")
 
 _judged: dict[tuple[str, ...], str] = {}
 GROUP = "barriers.to_cpu"
@@ -42,7 +42,7 @@ class _Memory(Recorder):
         self.events.clear()
 
 
-class _Bed:
+class Bed:
     """A host service with a group of barriers, a session for each rank, and the record of what they were told.
 
     ``invariant`` looks at the group whenever no lock is held; at the end the model judges the recorded events.
@@ -105,13 +105,13 @@ class _Bed:
         assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"
 
 
-def _ranks(count: int, task: Callable[[int], None]) -> dict[str, Callable[[], None]]:
+def of_ranks(count: int, task: Callable[[int], None]) -> dict[str, Callable[[], None]]:
     return {f"rank {rank}": partial(task, rank) for rank in range(count)}
 
 
 def meet(runtime: ControlledRuntime, ranks: int, rounds: int) -> Scenario:
     """Ranks meet again and again, and rank 0 resets after each meeting (P4.2): every rank has a place of its own."""
-    bed = _Bed(runtime, ranks)
+    bed = Bed(runtime, ranks)
 
     def rank(number: int) -> None:
         for turn in range(rounds):
@@ -124,12 +124,12 @@ def meet(runtime: ControlledRuntime, ranks: int, rounds: int) -> Scenario:
             places = sorted(str(bed.told[number][turn]) for number in range(ranks))
             assert places == [str(place) for place in range(ranks)], f"turn {turn}: {bed.told}"
 
-    return bed.scenario(_ranks(ranks, rank), final)
+    return bed.scenario(of_ranks(ranks, rank), final)
 
 
 def loss_of_a_waiter(runtime: ControlledRuntime) -> Scenario:
     """A rank's connection is lost before, while or after it waits; then its successor meets the other (G2, B21)."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
 
     def network() -> None:
         bed.service.lose_session(bed.sessions[1])
@@ -148,7 +148,7 @@ def loss_of_a_waiter(runtime: ControlledRuntime) -> Scenario:
 
 def successor(runtime: ControlledRuntime) -> Scenario:
     """A rank is lost while it waits; its successor and the other rank come in any order, and meet in the end."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
     lost = bed.sessions[1]
 
     def rank0() -> None:
@@ -172,7 +172,7 @@ def successor(runtime: ControlledRuntime) -> Scenario:
 
 def time_limit(runtime: ControlledRuntime) -> Scenario:
     """A wait of one second and one without limit: they meet, or the first gives up and comes again."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
 
     def impatient() -> None:
         bed.wait(0, timeout=1.0)
@@ -187,7 +187,7 @@ def time_limit(runtime: ControlledRuntime) -> Scenario:
 
 def abort(runtime: ControlledRuntime) -> Scenario:
     """An abort, and the reset of a rank that was told of nothing: nobody waits for ever, and the abort holds."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
     engine = bed.session(-1)
 
     def rank0() -> None:
@@ -214,7 +214,7 @@ def abort(runtime: ControlledRuntime) -> Scenario:
 
 def cross_wait(runtime: ControlledRuntime) -> Scenario:
     """Two ranks come to two barriers that are used in turn: both are told, whoever is first (B14, C07)."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
 
     def final() -> None:
         assert bed.told == {0: [BarrierMismatchError], 1: [BarrierMismatchError]}, f"told {bed.told}"
@@ -224,17 +224,17 @@ def cross_wait(runtime: ControlledRuntime) -> Scenario:
 
 def labels(runtime: ControlledRuntime) -> Scenario:
     """Two ranks come for two tasks: both are told (B26)."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
 
     def final() -> None:
         assert bed.told == {0: [BarrierMismatchError], 1: [BarrierMismatchError]}, f"told {bed.told}"
 
-    return bed.scenario(_ranks(2, lambda rank: bed.wait(rank, label=f"task {rank}")), final)
+    return bed.scenario(of_ranks(2, lambda rank: bed.wait(rank, label=f"task {rank}")), final)
 
 
 def close_while_it_waits(runtime: ControlledRuntime) -> Scenario:
     """A handle is closed while another thread of its process waits in it: that wait ends, and no ghost is counted."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
 
     def close() -> None:
         bed.service.close_session(bed.sessions[0])
@@ -250,13 +250,13 @@ def close_while_it_waits(runtime: ControlledRuntime) -> Scenario:
 
 def end_of_the_host(runtime: ControlledRuntime) -> Scenario:
     """The host ends: a wait passes or is told."""
-    bed = _Bed(runtime, 2)
+    bed = Bed(runtime, 2)
 
     def final() -> None:
         both = (bed.told[0][0], bed.told[1][0])
         assert set(both) in ({0, 1}, {HostLostError}), f"told {bed.told}"
 
-    tasks = _ranks(2, lambda rank: bed.wait(rank))
+    tasks = of_ranks(2, lambda rank: bed.wait(rank))
     return bed.scenario({**tasks, "end": bed.service.shut_down}, final)
 
 
@@ -274,118 +274,3 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
 }
 
 LARGER: dict[str, Program] = {"3 ranks meet 3 times": Program("meet long", partial(meet, ranks=3, rounds=3))}
-
-
-# -- the shipped use -----------------------------------------------------------------------------------------------
-
-
-class PlainBarrier:
-    """A barrier as the standard library has it: filling, draining or resetting; it knows no ranks."""
-
-    def __init__(self, runtime: ControlledRuntime, parties: int) -> None:
-        self._condition = runtime.condition()
-        self._parties = parties
-        self._state, self._count = "filling", 0
-
-    def wait(self) -> str:
-        """Return "passed" or "broken"."""
-        with self._condition:
-            while self._state != "filling":
-                self._condition.wait()
-            self._count += 1
-            if self._count == self._parties:
-                self._state = "draining"
-                self._condition.notify_all()
-            else:
-                while self._state == "filling":
-                    self._condition.wait()
-            told = "passed" if self._state == "draining" else "broken"
-            self._count -= 1
-            if self._count == 0:
-                self._state = "filling"
-                self._condition.notify_all()
-            return told
-
-    def reset(self) -> None:
-        """Throw out who waits; nothing while it drains."""
-        with self._condition:
-            if self._count and self._state == "filling":
-                self._state = "resetting"
-                self._condition.notify_all()
-
-
-class _OurBarrier:
-    """The same interface over the shipping host service."""
-
-    def __init__(self, runtime: ControlledRuntime) -> None:
-        self.bed = _Bed(runtime, 2)
-
-    def wait(self, rank: int) -> str:
-        """Return "passed" or the error's name."""
-        self.bed.wait(rank)
-        told = self.bed.told[rank][-1]
-        return "passed" if told in (0, 1) else str(told)
-
-    def reset(self, rank: int) -> None:
-        """Reset."""
-        self.bed.act(rank, "reset")
-
-
-class _ShippedBarrier:
-    def __init__(self, runtime: ControlledRuntime) -> None:
-        self._barrier = PlainBarrier(runtime, 2)
-
-    def wait(self, rank: int) -> str:
-        """Wait. The barrier does not ask who."""
-        return self._barrier.wait()
-
-    def reset(self, rank: int) -> None:
-        """Reset."""
-        self._barrier.reset()
-
-
-def _two_rounds(barrier: _OurBarrier | _ShippedBarrier, resetters: tuple[int, ...]) -> Scenario:
-    def rank(number: int) -> None:
-        for turn in range(2):
-            told = barrier.wait(number)
-            assert told == "passed", f"rank {number} is {told} in round {turn}"
-            if number in resetters:
-                barrier.reset(number)
-
-    return Scenario(_ranks(2, rank))
-
-
-def _two_threads(barrier: _OurBarrier | _ShippedBarrier) -> Scenario:
-    """P5.6: two threads of rank 0 come to one barrier, and rank 1 does not."""
-    told: list[str] = []
-
-    def thread() -> None:
-        told.append(barrier.wait(0))
-        assert "passed" not in told, "rank 0 has passed, and rank 1 was not there"
-
-    def end() -> None:
-        if isinstance(barrier, _OurBarrier):
-            barrier.bed.service.shut_down()
-
-    return Scenario({"thread 1": thread, "thread 2": thread, "end": end})
-
-
-_Build = Callable[["_OurBarrier | _ShippedBarrier"], Scenario]
-
-# id -> the scenario; each fails with an error on the shipped steps.
-RACES: dict[str, _Build] = {
-    "P4.2": partial(_two_rounds, resetters=(0,)),
-    "P4.3": partial(_two_rounds, resetters=(0, 1)),
-    "P5.6": _two_threads,
-}
-
-
-def race(name: str, *, shipped: bool) -> Program:
-    """Return the scenario of a race on the shipped steps or on ours."""
-
-    def build(runtime: ControlledRuntime) -> Scenario:
-        return RACES[name](_ShippedBarrier(runtime) if shipped else _OurBarrier(runtime))
-
-    return Program(
-        f"{name} on {'the shipped barrier' if shipped else 'ours'}", build, {"race": name, "shipped": shipped}
-    )

@@ -10,7 +10,8 @@ from fdcomm.core.barrier import BarrierGroup
 from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, explore, replay
 from fdcomm.testing.controlled import ControlledCondition
-from tests.schedules.barrier_programs import LARGER, PROGRAMS, RACES, race
+from tests.schedules.barrier_programs import LARGER, PROGRAMS
+from tests.schedules.barrier_races import RACES, race
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

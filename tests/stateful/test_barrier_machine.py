@@ -7,7 +7,8 @@ from hypothesis import Phase, settings
 
 from models.barrier import Barrier
 from tests.conformance import barrier_faults as faults
-from tests.stateful.barrier_machine import run_core, run_host
+from tests.stateful.barrier_host_machine import run_host
+from tests.stateful.barrier_machine import run_core
 
 EVERY_ACTION = set(Barrier().actions)
 

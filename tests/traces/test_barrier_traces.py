@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fdcomm.trace import BARRIER_EVENTS
 from models.barrier_trace import accept
 from tests.traces.barrier_runs import ALTERED, Event, lines_of, random_run, real_runs
+from tests.traces.schema import SCHEMA, problem
 from tla.barrier_trace import judge
 
 pytestmark = pytest.mark.tlc
@@ -35,7 +37,8 @@ def test_random_runs_are_accepted_by_both(seed: int) -> None:
 def test_real_runs_are_accepted_by_both() -> None:
     runs = real_runs()
     actions = {event["action"] for run in runs for event in run}
-    assert {"Join", "Fence", "Arrive", "Pass", "Mismatch", "Refuse", "Timeout", "Abort", "Reset", "Leave"} <= actions
+    assert actions == {"Open", *BARRIER_EVENTS}
+    assert [text for run in runs for event in run if (text := problem(event, SCHEMA))] == []
     for verdict in judge(runs):
         assert verdict.accepted, str(verdict)
     for run in runs:

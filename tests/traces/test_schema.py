@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fdcomm.trace import DISPATCH_EVENTS
+from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.corpus import cases
 from tests.traces.schema import SCHEMA, problem
 
@@ -23,12 +23,12 @@ def test_the_corpus_has_every_event() -> None:
     assert {event["action"] for event in ACCEPTED} == {"Open", *DISPATCH_EVENTS}
 
 
-def test_the_schema_has_every_event_of_items_and_queues() -> None:
+def test_the_schema_has_every_event_of_items_queues_and_barriers() -> None:
     named: set[str] = set()
     for branch in SCHEMA["oneOf"]:
         action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
         named |= set(action.get("enum", [action.get("const")]))
-    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone"}
+    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS}
 
 
 @pytest.mark.parametrize(

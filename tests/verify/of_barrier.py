@@ -16,8 +16,10 @@ from tests.conformance.barrier_core import drive_core
 from tests.conformance.barrier_plans import CORE_LARGE, CORE_SMALL, SERVICE, SERVICE_LARGE, bounds
 from tests.conformance.barrier_service import drive_service
 from tests.refine.barrier_graphs import FAULTY, FIXED, SHIPPED, UNGUARDED, compared, compared_shipped
-from tests.schedules.barrier_programs import LARGER, PROGRAMS, RACES, race
-from tests.stateful.barrier_machine import run_core, run_host
+from tests.schedules.barrier_programs import LARGER, PROGRAMS
+from tests.schedules.barrier_races import RACES, race
+from tests.stateful.barrier_host_machine import run_host
+from tests.stateful.barrier_machine import run_core
 from tests.traces.barrier_runs import ALTERED, lines_of, random_run, real_runs
 from tests.verify.check import Check, Row
 from tla.barrier_trace import judge
