@@ -222,7 +222,7 @@ def run_host(options: settings) -> Counter[str]:
 
         Machine.host = host
         Machine.occurred = Counter()
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
         return host.judge()
     finally:
         host.close()

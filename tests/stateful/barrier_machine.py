@@ -58,5 +58,5 @@ def run_core(options: settings, make: Callable[[tuple[str, ...], int], BarrierGr
 
     Machine.make = staticmethod(make)
     Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
     return Machine.occurred
