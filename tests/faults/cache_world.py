@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,7 +14,10 @@ from fdcomm.host.layout import BARRIER_GROUPS
 from tests.conformance.waiting import Background
 from tests.faults.remote import LIMIT_S, Remote, host_pid, until
 
-__all__ = ("BARRIERS", "QUEUES", "World", "opened")
+__all__ = ("BARRIERS", "POINTS", "QUEUES", "World", "at_once", "die", "opened")
+
+POINTS = ["call.send", "call.sent", "call.received"]
+AT_ONCE_S = 20.0  # far less than any time limit that is passed here
 
 BARRIERS = {
     kind: [barrier for names in groups.values() for barrier in names] for kind, groups in BARRIER_GROUPS.items()
@@ -132,3 +136,21 @@ def opened(kind: str, **options: Any) -> Iterator[World]:
     """Start the host, with options of its server."""
     with ExitStack() as undo:
         yield World(kind, undo, **options)
+
+
+def die(victim: Remote, point: str, method: str, *args: Any, **kwargs: Any) -> None:
+    """Let the process call a method and be killed at a point of the call."""
+    victim.ask("arm", point, "kill")
+    victim.send("call", method, *args, **kwargs)
+    assert victim.ended() == -9
+
+
+def at_once(call: Any) -> Any:
+    """Return a call's result or typed error. It must not need its time limit."""
+    start = time.monotonic()
+    try:
+        return call()
+    except FdcommError as error:
+        return error
+    finally:
+        assert time.monotonic() - start < AT_ONCE_S

@@ -6,7 +6,6 @@ and the same for all ranks. After each kill the same host serves a new rank 0 as
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,11 +13,8 @@ import pytest
 
 from fdcomm import FdcommError, PeerLostError
 from tests.conformance.waiting import Background
-from tests.faults.cache_world import BARRIERS, World, opened
-from tests.faults.remote import LIMIT_S, Remote, until
-
-POINTS = ["call.send", "call.sent", "call.received"]
-AT_ONCE_S = 20.0  # far less than any time limit that is passed here
+from tests.faults.cache_world import POINTS, World, at_once, die, opened
+from tests.faults.remote import LIMIT_S, until
 
 BROADCASTS: dict[str, tuple[str, str, Any, Any]] = {
     # get: kind, put, item, what a rank gets that gets the item
@@ -49,27 +45,10 @@ def worlds() -> Iterator[dict[str, World]]:
         yield {"worker": worker, "cache": cache}
 
 
-def _die(victim: Remote, point: str, method: str, *args: Any, **kwargs: Any) -> None:
-    victim.ask("arm", point, "kill")
-    victim.send("call", method, *args, **kwargs)
-    assert victim.ended() == -9
-
-
 def _taken(got: Any) -> Any:
     """Return the item of a get, or None."""
     item = got[0] if isinstance(got, tuple) else got
     return item or None
-
-
-def _at_once(call: Any) -> Any:
-    """Return a call's result or typed error. It must not need its time limit."""
-    start = time.monotonic()
-    try:
-        return call()
-    except FdcommError as error:
-        return error
-    finally:
-        assert time.monotonic() - start < AT_ONCE_S
 
 
 # -- an item for every rank --------------------------------------------------------------------------------------------
@@ -82,7 +61,7 @@ def test_a_reader_is_killed(worlds: dict[str, World], method: str, point: str) -
     world = worlds[kind]
     with world.victim() as victim:
         getattr(world.engine, put)(item, timeout=LIMIT_S)
-        _die(victim, point, method)
+        die(victim, point, method)
     with world.rank(0) as again:
         mine = _taken(getattr(again, method)())
         if point != "call.sent":
@@ -100,7 +79,7 @@ def test_a_reader_is_killed_while_it_waits(worlds: dict[str, World], method: str
     with world.victim() as victim:
         victim.start(method, timeout=None)
         victim.kill()
-    outcome = _at_once(lambda: getattr(world.engine, put)(item, timeout=LIMIT_S))
+    outcome = at_once(lambda: getattr(world.engine, put)(item, timeout=LIMIT_S))
     if outcome is not None:  # the host had seen the get
         assert isinstance(outcome, PeerLostError)
         assert outcome.missing == (0,)
@@ -118,7 +97,7 @@ def test_a_putter_is_killed(worlds: dict[str, World], method: str, point: str) -
     kind, put, item, got = BROADCASTS[method]
     world = worlds[kind]
     with world.victim("producer") as victim:
-        _die(victim, point, put, item, timeout=LIMIT_S)
+        die(victim, point, put, item, timeout=LIMIT_S)
     with world.rank(0) as zero:
         if point == "call.sent":
             getattr(world.engine, put)(item, timeout=0) if kind == "cache" else None
@@ -141,7 +120,7 @@ def test_a_putter_is_killed_while_it_waits(worlds: dict[str, World], method: str
         victim.kill()
         with world.rank(0) as zero:
             assert [_taken(getattr(rank, method)()) for rank in (zero, world.one)] == [got, got]
-            assert _at_once(lambda: getattr(world.engine, put)(item, timeout=LIMIT_S)) is None
+            assert at_once(lambda: getattr(world.engine, put)(item, timeout=LIMIT_S)) is None
     world.check()
 
 
@@ -157,11 +136,11 @@ def test_an_answering_rank_is_killed(worlds: dict[str, World], method: str, poin
     with world.victim() as victim:
         victim.call("finish_request_barrier.reset")
         assert getattr(world.one, method)(answer, timeout=LIMIT_S) is False
-        _die(victim, point, method, answer, timeout=LIMIT_S)
+        die(victim, point, method, answer, timeout=LIMIT_S)
     if point == "call.send":  # it never was a member of the gate: the engine waits for a rank 0 to come, so one comes
         with world.rank(0) as again:
             assert getattr(again, method)(answer, timeout=LIMIT_S) is True
-    outcome = _at_once(lambda: getattr(world.engine, collect)(timeout=AT_ONCE_S / 2))
+    outcome = at_once(lambda: getattr(world.engine, collect)(timeout=LIMIT_S / 6))
     if point == "call.sent" and isinstance(outcome, FdcommError):
         assert outcome.missing == (0,)
     else:
@@ -197,7 +176,7 @@ def test_a_collector_is_killed(worlds: dict[str, World], method: str, point: str
         for rank in (zero, world.one):
             getattr(rank, method)(answer, timeout=LIMIT_S)
         with world.victim("producer") as victim:
-            _die(victim, point, collect)
+            die(victim, point, collect)
         left = getattr(world.engine, collect)()
         if point != "call.sent":
             assert (left == combined) == (point == "call.send")
@@ -229,7 +208,7 @@ def test_a_poster_is_killed(worlds: dict[str, World], put: str, point: str) -> N
     kind, take = FIFOS[put]
     world = worlds[kind]
     with world.victim() as victim:
-        _die(victim, point, put, "item")
+        die(victim, point, put, "item")
     got = getattr(world.engine, take)()
     if point != "call.sent":
         assert bool(got) == (point == "call.received")
@@ -244,7 +223,7 @@ def test_a_taker_is_killed(worlds: dict[str, World], put: str, point: str) -> No
     world = worlds[kind]
     getattr(world.one, put)("item")
     with world.victim("producer") as victim:
-        _die(victim, point, take)
+        die(victim, point, take)
     if kind == "cache" and point == "call.received":
         until(world.engine.result_queue_empty, "the result counts as handled")
     got = getattr(world.engine, take)()
@@ -258,75 +237,7 @@ def test_a_clearing_process_is_killed(worlds: dict[str, World], point: str) -> N
     world = worlds["cache"]
     world.engine.put_transfer_task("task", timeout=LIMIT_S)
     with world.victim("producer") as victim:
-        _die(victim, point, "clear_transfer_task")
+        die(victim, point, "clear_transfer_task")
     if point != "call.sent":
         assert world.engine.empty() == (point == "call.received")
-    world.check()
-
-
-# -- barriers ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kind", "barrier"), [(kind, barrier) for kind, names in BARRIERS.items() for barrier in names]
-)
-def test_a_waiting_rank_is_killed(worlds: dict[str, World], kind: str, barrier: str) -> None:
-    """Its arrival goes with it: the other rank does not pass alone, and is told at once."""
-    world = worlds[kind]
-    view = getattr(world.engine, barrier)
-    passed = view.generation
-    with world.victim() as victim:
-        victim.send("call", f"{barrier}.wait", None)
-        until(lambda: view.n_waiting == 1, "rank 0 waits")
-        victim.kill()
-        until(lambda: view.n_waiting == 0, "its arrival is withdrawn")
-    outcome = _at_once(lambda: getattr(world.one, barrier).wait(LIMIT_S))
-    assert isinstance(outcome, PeerLostError)
-    assert outcome.missing == (0,)
-    assert view.generation == passed
-    with world.rank(0) as again:
-        assert world.meet(barrier, again, world.one) == [0, 1]
-    world.check()
-
-
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize(("kind", "barrier"), [("worker", "worker_process_tp_barrier"), ("cache", "barrier0")])
-def test_the_last_rank_of_a_round_is_killed(worlds: dict[str, World], kind: str, barrier: str, point: str) -> None:
-    """The round was passed, and then for all; or the rank that waits is told."""
-    world = worlds[kind]
-    view = getattr(world.engine, barrier)
-    with world.victim() as victim:
-        victim.send("call", f"{barrier}.wait", LIMIT_S)  # one round before, so that rank 0 is known here
-        until(lambda: view.n_waiting == 1, "rank 0 waits")
-        passed = view.generation + 1
-        getattr(world.one, barrier).wait(LIMIT_S)
-        victim.answer()
-        waiting = Background(lambda: getattr(world.one, barrier).wait(LIMIT_S))
-        until(lambda: view.n_waiting == 1, "rank 1 waits")
-        _die(victim, point, f"{barrier}.wait", LIMIT_S)
-        error = _at_once(waiting.error)
-    if point == "call.received":
-        assert error is None
-    if error is None:
-        assert view.generation == passed + 1
-    else:
-        assert isinstance(error, PeerLostError)
-        assert error.missing == (0,)
-        assert view.generation == passed
-    world.check()
-
-
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("method", ["abort", "reset"])
-def test_a_process_that_ends_a_round_is_killed(worlds: dict[str, World], method: str, point: str) -> None:
-    world = worlds["cache"]
-    if method == "reset":
-        world.engine.barrier.abort()
-    with world.victim() as victim:
-        _die(victim, point, f"barrier.{method}")
-    until(lambda: world.engine.statistics().sessions == 2, "the host sees the end")
-    if point != "call.sent":
-        done = point == "call.received"
-        assert world.engine.barrier.broken == (done if method == "abort" else not done)
-    until(lambda: world.engine.barrier.reset() or not world.engine.barrier.broken, "no abort is left")
     world.check()

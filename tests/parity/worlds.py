@@ -107,13 +107,14 @@ def counted() -> Iterator[Counter]:
             counter.add(connections=1)
             super().__init__(*args, **kwargs)
 
-        def send_bytes(self, *args: Any) -> None:
+        # What every way to send or receive a message comes down to.
+        def _send_bytes(self, message: Any) -> None:
             counter.add(sent=1)
-            super().send_bytes(*args)
+            super()._send_bytes(message)
 
-        def recv(self) -> Any:
+        def _recv_bytes(self, limit: int | None = None) -> Any:
             counter.add(received=1)
-            return super().recv()
+            return super()._recv_bytes(limit)
 
     wire.Connection = Counting
     try:
