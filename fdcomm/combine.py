@@ -61,7 +61,7 @@ def _plain(value: object, operation: str) -> Any:
         return str(value)
     if isinstance(value, (list, tuple)):
         return tuple(_plain(part, operation) for part in value)
-    if not isinstance(value, bool):
+    if type(value).__name__ not in ("bool", "bool_"):  # numpy's are no bool, and some of them pass for an index
         with contextlib.suppress(TypeError):
             return operator.index(value)  # type: ignore[arg-type]  # numpy's integers, for example
     raise ConfigError(
