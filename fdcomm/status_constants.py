@@ -1,50 +1,61 @@
-"""State codes of FastDeploy's signals, under its names and values. Plain ints: they are stored in shared words."""
+"""State codes of FastDeploy's signals, under its names and values.
+
+Members are ints (they are stored in shared words and compared with what is read there) and print as numbers on every
+supported Python; ``.name`` is the word for people.
+"""
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import Final
+from enum import IntEnum
 
 __all__ = ("ExistTaskStatus", "KVCacheStatus", "ModelWeightsStatus", "PrefixTreeStatus", "RearrangeExpertStatus")
 
 
-class ModelWeightsStatus:
+class _Code(IntEnum):
+    def __str__(self) -> str:
+        return int.__repr__(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return int.__format__(self.value, spec)
+
+
+class ModelWeightsStatus(_Code):
     """Of ``model_weights_status``."""
 
-    NORMAL: Final = 0
-    UPDATING: Final = 1
-    CLEARING: Final = -1
-    CLEARED: Final = -2
+    NORMAL = 0
+    UPDATING = 1
+    CLEARING = -1
+    CLEARED = -2
 
 
-class PrefixTreeStatus:
+class PrefixTreeStatus(_Code):
     """Of ``prefix_tree_status``."""
 
-    NORMAL: Final = 0
-    UPDATING: Final = 1
-    CLEARING: Final = -1
-    CLEARED: Final = -2
+    NORMAL = 0
+    UPDATING = 1
+    CLEARING = -1
+    CLEARED = -2
 
 
-class KVCacheStatus:
+class KVCacheStatus(_Code):
     """Of ``kv_cache_status``."""
 
-    NORMAL: Final = 0
-    UPDATING: Final = 1
-    CLEARING: Final = -1
-    CLEARED: Final = -2
+    NORMAL = 0
+    UPDATING = 1
+    CLEARING = -1
+    CLEARED = -2
 
 
-class ExistTaskStatus:
+class ExistTaskStatus(_Code):
     """Of ``exist_task_signal``."""
 
-    EMPTY: Final = 0
-    EXIST: Final = 1
-    REFUSE: Final = 2
+    EMPTY = 0
+    EXIST = 1
+    REFUSE = 2
 
 
-class RearrangeExpertStatus(Enum):
-    """Of ``rearrange_experts_status``. An enum, as in FastDeploy: callers take ``.value``."""
+class RearrangeExpertStatus(_Code):
+    """Of ``rearrange_experts_status``."""
 
     FREE = 0
     DOING = 1
