@@ -35,6 +35,13 @@ __all__ = (
     "ProtocolViolationError",
     "RankError",
     "ReadOnlyError",
+    "SignalError",
+    "SignalInUseError",
+    "SignalMismatchError",
+    "SignalNameError",
+    "SignalNotFoundError",
+    "SignalReplacedError",
+    "SignalSpaceError",
     "StaleAnswerError",
     "UnsafeConfigError",
 )
@@ -183,3 +190,31 @@ class PayloadTooLargeError(FdcommError, ValueError):
 
 class ProtocolViolationError(FdcommError, RuntimeError):
     """A call that contradicts the protocol's state, or an invariant that does not hold (then it is our bug)."""
+
+
+class SignalError(FdcommError):
+    """Base of the errors of signals."""
+
+
+class SignalNotFoundError(SignalError, FileNotFoundError):
+    """No segment has the name."""
+
+
+class SignalInUseError(SignalError, FileExistsError):
+    """A live process owns the segment, or something that fdcomm did not make has the name. Nothing was changed."""
+
+
+class SignalMismatchError(SignalError, ValueError):
+    """The segment holds another dtype, shape or size than the caller expects, or has no trailer to tell."""
+
+
+class SignalNameError(SignalError, ValueError):
+    """No segment can have this name. The message says why, and the limit."""
+
+
+class SignalReplacedError(SignalError):
+    """Another segment has the name now, or none: what is read here is what was left behind. Attach again."""
+
+
+class SignalSpaceError(SignalError, OSError):
+    """The memory file system has no room for the segment. Nothing was made."""
