@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from models import gate_properties as properties
-from models.gate_state import AWAY, DEAD, LIVE, LOST, Answer, Config, Guards, Round, State, initial_state
+from models.gate_state import AWAY, DEAD, HEIR, LIVE, LOST, Answer, Config, Guards, Round, State, initial_state
 from models.kernel import Action, Model, Step
 
 __all__ = ("Answer", "Config", "Gate", "Guards", "Round", "State")
@@ -96,12 +96,14 @@ class Gate(Model[State]):
         yield from self._become("Crash", s, (LIVE,), DEAD, self.config.mortal)
 
     def reappear(self, s: State) -> Steps:
-        """A handle opens that may answer for a lost rank."""
+        """A handle opens that may answer for a lost rank. The host has noticed the end of the process before it."""
         yield from self._become("Reappear", s, (LOST,), AWAY, self.everyone)
+        if not self.guards.OpenFences:
+            yield from self._become("Reappear", s, (DEAD,), HEIR, self.everyone)
 
     def fence(self, s: State) -> Steps:
         """The host notices: what the process has not answered it never will."""
-        for action, after in self._become("Fence", s, (DEAD,), LOST, self.everyone):
+        for action, after in self._become("Fence", s, (DEAD, HEIR), LOST, self.everyone):
             rank = action.params[0][1]
             rounds = after.rounds
             if self.guards.FenceDooms:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
-__all__ = ("AWAY", "DEAD", "LIVE", "LOST", "Answer", "Config", "Guards", "Round", "State", "initial_state")
+__all__ = ("AWAY", "DEAD", "HEIR", "LIVE", "LOST", "Answer", "Config", "Guards", "Round", "State", "initial_state")
 
 AWAY, LIVE, DEAD, LOST = "away", "live", "dead", "lost"
+HEIR = "heir"  # without the guard OpenFences: as dead, and the handle of the next process is open
 
 
 class Answer(NamedTuple):
@@ -56,6 +57,7 @@ class Guards:
     LateRefused: bool = True
     FenceDooms: bool = True
     FenceForgets: bool = True
+    OpenFences: bool = True
     TimeoutEnds: bool = True
     PassesPending: bool = True
 

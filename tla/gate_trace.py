@@ -24,7 +24,10 @@ _OF_ANSWER = ("PutAnswer", "RefuseLate")
 _OF_ENGINE = ("Collect", "EndLost", "EndTimeout")
 _RESULTS = {"PutAnswer": {"all_put"}, "Collect": {"key"}, "EndLost": {"key", "missing"}}
 _RESULTS["EndTimeout"] = _RESULTS["EndLost"]
-_GUARDS = ("KeyedRounds", "OnePerRank", "LateRefused", "FenceDooms", "FenceForgets", "TimeoutEnds", "PassesPending")
+_GUARDS = (
+    *("KeyedRounds", "OnePerRank", "LateRefused", "FenceDooms"),
+    *("FenceForgets", "OpenFences", "TimeoutEnds", "PassesPending"),
+)
 _INVARIANTS = ("OncePerRound", "DifferentKeys", "Bounded", "Progress")
 _PROPERTIES = ("LostOwesNothing",)
 

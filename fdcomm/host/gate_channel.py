@@ -114,6 +114,7 @@ class GateChannel(Channel):
     def _enter(self, member: Member) -> None:
         if member.role == "producer" or not 0 <= member.client_id < self._core.ranks:
             return
+        self._holder(member.client_id)  # a process that was restarted may be quicker than the news of its end
         if self._core.reappear(member.client_id):
             self._record("Reappear", {"rank": member.client_id})
 

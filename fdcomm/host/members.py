@@ -133,17 +133,23 @@ class Channel(ABC):
         rank = member.client_id
         if member.role == "producer" or not 0 <= rank < self._ranks.ranks:
             raise refusals.no_rank(operation, producer=member.role == "producer")
-        holder = next((m for m in self._members.values() if m.rank == rank), None)
-        if holder is not None and self.place.is_connected(holder.session):
-            raise refusals.duplicate(operation, rank, holder.who)
+        holder = self._holder(rank)
         if holder is not None:
-            self._remove(holder, lost=True)
+            raise refusals.duplicate(operation, rank, holder.who)
         self._ranks.join(rank)
         member.rank = rank
         self._publish()
         self._record("Join", {"rank": rank})
         self._writable.notify_all()
         return rank
+
+    def _holder(self, rank: int) -> Member | None:
+        """Return who acts for the rank. One whose connection has closed is fenced, and no holder any more."""
+        holder = next((m for m in self._members.values() if m.rank == rank), None)
+        if holder is None or self.place.is_connected(holder.session):
+            return holder
+        self._remove(holder, lost=True)
+        return None
 
     def _remove(self, member: Member, *, lost: bool) -> None:
         del self._members[member.session]

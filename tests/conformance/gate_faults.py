@@ -170,9 +170,14 @@ def _always_lost(original: Any) -> Any:
     return lambda self, member, *, lost: original(self, member, lost=True)
 
 
+def _trusting(original: Any) -> Any:
+    return lambda self, rank: next((m for m in self._members.values() if m.rank == rank), None)
+
+
 # name -> (method of GateChannel, what is done to it)
 SERVICE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "a new handle is not noticed": ("_enter", _nothing),
+    "the end of an old handle is not noticed when a new one opens": ("_holder", _trusting),
     "rounds of lost ranks are kept": ("_end_lost", _nothing),
     "rounds never time out": ("_end_overdue", _nothing),
     "nothing is recorded": ("_record", _nothing),

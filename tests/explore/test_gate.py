@@ -77,6 +77,7 @@ FAILS = {
     "OnePerRank": {"OncePerRound": 5, "NoMixing": 5, "WholeRounds": 6, "OneFate": 8},
     "LateRefused": {"OneFate": 6, "NoMixing": 8},
     "FenceForgets": {"LostOwesNothing": 7},
+    "OpenFences": {"ReturnAwaited": 4},
     "MaxLate": {"OneFate": 9},
 }
 

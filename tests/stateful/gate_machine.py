@@ -173,6 +173,16 @@ class _HostMachine(RuleBasedStateMachine):
         assert self.take("Crash", rank=rank)
         assert self.take("Fence", rank=rank)
 
+    @precondition(lambda self: self.live())
+    @rule(number=st.integers(0, 1))
+    def restart(self, number: int) -> None:
+        """The connection of a rank is lost, and its next handle opens before the host may have noticed."""
+        rank = self.live()[number % len(self.live())]
+        lose(self.handles.pop(rank))
+        self.handles[rank] = self.channels.client(self.replica, rank, None)
+        for name in ("Crash", "Fence", "Reappear"):
+            assert self.take(name, rank=rank)
+
     @rule(overdue=st.sampled_from((False, False, False, True)))
     def collect(self, overdue: bool) -> None:
         """The engine polls; rounds are overdue at once, or never."""

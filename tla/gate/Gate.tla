@@ -25,11 +25,11 @@ CONSTANTS
     Leavers,            \* ranks that may leave
     Mortal              \* ranks that may crash
 
-CONSTANTS KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, TimeoutEnds, PassesPending
+CONSTANTS KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, OpenFences, TimeoutEnds, PassesPending
 
 Ranks == 0 .. N - 1
 Keys == 1 .. K
-Guards == <<KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, TimeoutEnds, PassesPending>>
+Guards == <<KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, OpenFences, TimeoutEnds, PassesPending>>
 
 ASSUME /\ {N, K, Capacity, MaxLate} \subseteq Nat \ {0}
        /\ MaxIssues \in Nat
@@ -112,7 +112,7 @@ Crash(r) ==
 
 \* The host sees the rank's connection closed. What the process has not answered it never will.
 Fence(r) ==
-    /\ status[r] = "dead"
+    /\ status[r] \in {"dead", "heir"}
     /\ status' = [status EXCEPT ![r] = "lost"]
     /\ rounds' = [i \in DOMAIN rounds |->
                     IF FenceDooms /\ r \notin Answered(rounds[i])
@@ -122,10 +122,11 @@ Fence(r) ==
     /\ todo' = [todo EXCEPT ![r] = {}]
     /\ UNCHANGED <<issued, collected, ended>>
 
-\* A handle opens that may answer for the rank.
+\* A handle opens that may answer for the rank. If the host has not noticed the end of the process before it, it does
+\* now, by Fence. Without that ("heir"), the Fence comes later, and is held against the handle that is open.
 Reappear(r) ==
-    /\ status[r] = "lost"
-    /\ status' = [status EXCEPT ![r] = "away"]
+    /\ \/ status[r] = "lost" /\ status' = [status EXCEPT ![r] = "away"]
+       \/ ~OpenFences /\ status[r] = "dead" /\ status' = [status EXCEPT ![r] = "heir"]
     /\ UNCHANGED <<issued, todo, rounds, late, collected, ended>>
 
 -----------------------------------------------------------------------------
