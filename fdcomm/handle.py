@@ -241,6 +241,7 @@ class Handle:
             lost=tuple(view["lost"]),
             away=tuple(view["away"]),
             sessions=view["sessions"],
+            refused_connections=view["refused_connections"],
         )
 
     def _has_words(self) -> bool:

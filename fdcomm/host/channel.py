@@ -140,6 +140,7 @@ class DispatchChannel(Channel):
                 "lost": sorted(core.lost),
                 "away": self._away(),
                 "sessions": len(self._members),
+                "refused_connections": self.place.refused(),
                 "clients": sum(other.client_id >= 0 for other in self._members.values()),
             }
 

@@ -87,6 +87,7 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
         page.words,
         recorder=recorder,
         is_connected=front.is_connected,
+        refused=front.refused,
         instance=instance,
         words_path=page.path,
     )

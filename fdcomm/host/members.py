@@ -41,6 +41,7 @@ class Place:
     runtime: Runtime
     recorder: Recorder | None = None
     is_connected: Callable[[int], bool] = lambda session: True
+    refused: Callable[[], int] = lambda: 0
 
 
 @dataclass(slots=True)

@@ -96,6 +96,7 @@ class HostService:
         recorder: Where events go; None records nothing.
         is_connected: Says whether a session's connection is still open. Asked when another process claims its rank,
             so that a restarted rank need not wait until the host has noticed the end of the old one.
+        refused: Says how many connections could not be served.
         instance: Random number that tells this host from an earlier one at the same address.
         words_path: Where clients on this machine can map ``words``; "" when they cannot.
         only: Run these channels and no others: for simulations, in which every lock is a scheduling point.
@@ -109,6 +110,7 @@ class HostService:
         *,
         recorder: Recorder | None = None,
         is_connected: Callable[[int], bool] = lambda session: True,
+        refused: Callable[[], int] = lambda: 0,
         instance: int = 0,
         words_path: str = "",
         only: Collection[str] | None = None,
@@ -124,7 +126,7 @@ class HostService:
 
             def place(protocol: str, dp: int = dp) -> Place:
                 runs = only is None or protocol in only
-                return Place(protocol, dp, runtime, recorder if runs else None, is_connected)
+                return Place(protocol, dp, runtime, recorder if runs else None, is_connected, refused)
 
             channels = self._channels(words, dp, place)
             self._replicas.append({name: channels[name] for name in channels if only is None or name in only})
