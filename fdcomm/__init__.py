@@ -36,6 +36,7 @@ from fdcomm.errors import (
     StaleAnswerError,
     UnsafeConfigError,
 )
+from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.stats import DispatchStatistics
 from fdcomm.worker_queue import EngineWorkerQueue
 
@@ -58,6 +59,7 @@ __all__ = (
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
+    "IPCSignal",
     "InconsistentAnswersError",
     "PayloadError",
     "PayloadTooLargeError",
@@ -75,6 +77,7 @@ __all__ = (
     "StaleAnswerError",
     "UnsafeConfigError",
     "__version__",
+    "shared_memory_exists",
 )
 
 __version__ = "0.1.0"

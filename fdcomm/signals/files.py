@@ -188,6 +188,19 @@ class Files:
                 os.close(own)
         return (ctypes.c_char * size).from_buffer(mapping)
 
+    def again(self, fd: int) -> int:
+        """Open the same file once more, whatever its name is now: locks that are taken with it are its own."""
+        return self._opened(f"{_OPEN_FILES}/{fd}", os.O_RDWR | os.O_CLOEXEC)
+
+    def link(self, old: str, new: str) -> bool:
+        """Give a file a second name. Returns False when something has that name."""
+        self._check()
+        try:
+            os.link(self.path(old), self.path(new), follow_symlinks=False)
+        except FileExistsError:
+            return False
+        return True
+
     def rename(self, old: str, new: str) -> None:
         """Give a file another name, in the place of what has that name."""
         self._check()

@@ -38,7 +38,6 @@ class Segment:
         self._found = found
         self._fd = fd
         self._owning = -1
-        files.keep_after_fork(fd)
         self._memory: Any = files.map(fd, found.size)
         self._words: Words | None = None
         if trailer is not None:
