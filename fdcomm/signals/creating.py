@@ -70,9 +70,12 @@ def create(files: Files, plan: Plan, runtime: Runtime) -> Steps[Segment]:
                 work.has_temp = False
                 yield "DropTemp"
                 break
-            files.close(made)
+            # Other software has made the name since it was found free.
             files.close(again)
+            files.close(made)
             yield "Publish"
+            files.unlink(plan.name + NEW)
+            yield "DropTemp"
         if work.seen is not None:
             files.close(work.seen)
             yield "LetGo"
