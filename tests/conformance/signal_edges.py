@@ -124,9 +124,9 @@ def _take(driver: Driver, path: list[Edge[State]], edge: Edge[State], *, new: bo
         text = "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(after, found).items())
         raise Deviation(f"{action}: {text} {_where(path)}")
     if process is not None and after.pc[process] == "idle" and before.pc[process] not in ("idle", "dead"):
-        error, wanted = driver.processes[process].error, ended_with(action, before, after)
-        if type(error) is not (wanted or type(None)):
-            raise Deviation(f"{action}: the call ended with {error!r} instead of {wanted} {_where(path)}")
+        ended, wanted = driver.processes[process].error, ended_with(action, before, after)
+        if type(ended) is not (wanted or type(None)):
+            raise Deviation(f"{action}: the call ended with {ended!r} instead of {wanted} {_where(path)}")
 
 
 def _where(path: list[Edge[State]]) -> str:
