@@ -17,7 +17,9 @@ from models.liveness import Fair, LeadsTo
 __all__ = ("Config", "Guards", "State", "Word", "fairness", "liveness")
 
 Store = tuple[str, int]
-RETURNED = ("done", "replaced")
+RETURNED = ("done", "replaced", "late")
+NOBODY = -1
+ENDS = ("", *(f": {end}" for end in RETURNED))
 
 
 class State(NamedTuple):
@@ -30,6 +32,8 @@ class State(NamedTuple):
     barred: tuple[frozenset[int], ...]
     count: tuple[int, ...]
     tokens: int
+    sharers: frozenset[int]
+    keeper: int
     alive: tuple[bool, ...]
 
 
@@ -42,7 +46,7 @@ class Guards:
 
     Barrier: bool = True
     TokenFirst: bool = True
-    LooksAgain: bool = True
+    ClearsLocked: bool = True
     FreshTokens: bool = True
     Rechecks: bool = True
 
@@ -66,6 +70,7 @@ class Config:
     sets: int = 2
     supersede: bool = False
     spurious: bool = True
+    limited: bool = False
     mortal: frozenset[int] = frozenset()
     guards: Guards = field(default_factory=Guards)
 
@@ -77,6 +82,7 @@ class Config:
             "Sets": self.sets,
             "Supersede": self.supersede,
             "Spurious": self.spurious,
+            "Limited": self.limited,
             "Mortal": self.mortal,
             **{name: getattr(self.guards, name) for name in Guards.names()},
         }
@@ -98,26 +104,31 @@ class Word(Model[State]):
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {
             "StoreValue": (self.setters, self.store_value),
             "LoadWaiters": (self.setters, self.load_waiters),
-            "ClearWaiters": (self.setters, self.clear_waiters),
             "LoadToken": (self.setters, self.load_token),
             "StoreGone": ((self.closer,), self.store_gone),
             "StoreToken": (ringers, self.store_token),
             "Wake": (ringers, self.wake),
-            "Kill": (self.setters, self.kill),
+            "TryClear": (self.setters, self.try_clear),
             "Peek": (self.waiters, self.peek),
+            "Enter": (self.waiters, self.enter),
             "Announce": (self.waiters, self.announce),
             "BarrierEnds": (self.waiters, self.barrier_ends),
             "SeeToken": (self.waiters, self.see_token),
             "SeeValue": (self.waiters, self.see_value),
             "SeeGone": (self.waiters, self.see_gone),
-            "SeeWaiters": (self.waiters, self.see_waiters),
             "Sleep": (self.waiters, self.sleep),
             "Rouse": (self.waiters, self.rouse),
+            "GiveUp": (self.waiters, self.give_up),
+            "Leave": (self.waiters, self.leave),
+            "ClearFlag": (everybody, self.clear_flag),
+            "Unlock": (everybody, self.unlock),
+            "Kill": (sorted(config.mortal), self.kill),
+            "Freed": (sorted(config.mortal), self.freed),
             "Flush": (everybody, self.flush),
         }
         self.actions = {name: partial(self._each, name, who, step) for name, (who, step) in steps.items()}
         self.actions["BarrierReaches"] = self.barrier_reaches
-        self.invariants = {"NoLostWakeUp": self.no_lost_wake_up, "Honest": self.honest}
+        self.invariants = {"NoLostWakeUp": self.no_lost_wake_up, "Honest": self.honest, "Flagged": self.flagged}
         self.action_properties = {}
         self.sometimes = {
             "a waiter sleeps": lambda s: "asleep" in s.pc,
@@ -134,7 +145,19 @@ class Word(Model[State]):
         pc = ("idle",) * self.config.setters + ("peek",) * self.config.waiters
         pc += ("idle" if self.config.supersede else "over",)
         nothing: frozenset[int] = frozenset()
-        yield State((0, 0, 0, 0), ((),) * size, pc, (0,) * size, (nothing,) * size, (0,) * size, 0, (True,) * size)
+        zeros = (0,) * size
+        yield State(
+            mem=(0, 0, 0, 0),
+            buf=((),) * size,
+            pc=pc,
+            seen=zeros,
+            barred=(nothing,) * size,
+            count=zeros,
+            tokens=0,
+            sharers=nothing,
+            keeper=NOBODY,
+            alive=(True,) * size,
+        )
 
     def _each(
         self, name: str, who: Iterable[int], step: Callable[[State, int], State | None], s: State
@@ -154,19 +177,12 @@ class Word(Model[State]):
 
     def load_waiters(self, s: State, p: int) -> State | None:
         """Nobody waits: the set is over. This is all that a set does then."""
-        after = _at(s, p, "look", "clear" if _load(s, p, "waiters") else "idle")
-        if after and after.pc[p] == "clear" and not self.guards.FreshTokens:
-            after = _at(after, p, "clear", "count")
-        return after
-
-    def clear_waiters(self, s: State, p: int) -> State | None:
-        """Who is woken will announce himself again."""
-        after = _at(s, p, "clear", "token")
-        return after and _put(after, p, "waiters", 0)
+        ring = "token" if self.guards.FreshTokens else "count"
+        return _at(s, p, "look", ring if _load(s, p, "waiters") else "idle")
 
     def load_token(self, s: State, p: int) -> State | None:
         """Without FreshTokens the wake word is a counter, which has to be read first."""
-        after = _at(s, p, "count", "clear")
+        after = _at(s, p, "count", "token")
         return after and after._replace(seen=_set(s.seen, p, _load(s, p, "wake") + 1))
 
     def store_gone(self, s: State, p: int) -> State | None:
@@ -184,26 +200,46 @@ class Word(Model[State]):
         return _put(after, p, "wake", s.seen[p])._replace(seen=_set(s.seen, p, 0))
 
     def wake(self, s: State, p: int) -> State | None:
-        """The system call: a full barrier, and whoever sleeps is woken."""
-        after = _at(s, p, "wake", "over" if p == self.closer else "idle")
+        """The system call: a full barrier, and whoever sleeps is woken. If nobody did, the flag may be out of date."""
+        on = "over" if p == self.closer else "idle" if "asleep" in s.pc else "try"
+        after = _at(s, p, "wake", on)
         if after is None or s.buf[p]:
             return None
-        return after._replace(pc=tuple("peek" if pc == "asleep" else pc for pc in after.pc))
+        return after._replace(pc=tuple("token" if pc == "asleep" else pc for pc in after.pc))
 
-    def kill(self, s: State, p: int) -> State | None:
-        """SIGKILL. What is in the store buffer still reaches memory."""
-        if p not in self.config.mortal or not s.alive[p]:
+    def try_clear(self, s: State, p: int) -> State | None:
+        """The kernel gives the waiters' lock exclusively only when nobody has it: then nobody waits."""
+        free = s.keeper == NOBODY and not s.sharers
+        if not self.guards.ClearsLocked:
+            return _at(s, p, "try", "clear")
+        after = _at(s, p, "try", "clear" if free else "idle")
+        return after and after._replace(keeper=p if free else s.keeper)
+
+    def clear_flag(self, s: State, p: int) -> State | None:
+        """Nobody waits."""
+        after = next((after for end in ENDS if (after := _at(s, p, f"clear{end}", f"unlock{end}"))), None)
+        return after and _put(after, p, "waiters", 0)
+
+    def unlock(self, s: State, p: int) -> State | None:
+        """A system call: a full barrier. The call, or the wait, is over."""
+        after = next((after for end in ENDS if (after := _at(s, p, f"unlock{end}", end.strip(": ") or "idle"))), None)
+        if after is None or s.buf[p]:
             return None
-        return s._replace(alive=_set(s.alive, p, False), pc=_set(s.pc, p, "dead"))
+        return after._replace(keeper=NOBODY if s.keeper == p else s.keeper)
 
     # -- waiting -------------------------------------------------------------------------------------------------
 
     def peek(self, s: State, p: int) -> State | None:
         """The value, before anything else."""
-        return _at(s, p, "peek", "done" if self._satisfied(s, p) else "announce")
+        return _at(s, p, "peek", "done" if self._satisfied(s, p) else "enter")
+
+    def enter(self, s: State, p: int) -> State | None:
+        """The waiters' lock, shared: as long as a waiter has it, nobody clears the flag."""
+        after = _at(s, p, "enter", "announce") if s.keeper == NOBODY else None
+        return after and after._replace(sharers=s.sharers | {p})
 
     def announce(self, s: State, p: int) -> State | None:
-        """The waiter says that it will wait: a plain store, the same for every waiter."""
+        """The flag is raised: the same store for every waiter."""
         first = "token" if self.guards.TokenFirst else "value"
         after = _at(s, p, "announce", "barrier" if self.guards.Barrier else first)
         return after and _put(after, p, "waiters", 1)
@@ -225,34 +261,65 @@ class Word(Model[State]):
 
     def see_token(self, s: State, p: int) -> State | None:
         """The wake word, before the value."""
+        if p not in self.waiters:
+            return None
         after = _at(s, p, "token", "value" if self.guards.TokenFirst else "gone")
         return after and after._replace(seen=_set(s.seen, p, _load(s, p, "wake")))
 
     def see_value(self, s: State, p: int) -> State | None:
         """The value: the wait may be over."""
         on = "gone" if self.guards.TokenFirst else "token"
-        after = _at(s, p, "value", "done" if self._satisfied(s, p) else on)
+        after = _at(s, p, "value", "leave: done" if self._satisfied(s, p) else on)
         return after and self._forget(after, p)
 
     def see_gone(self, s: State, p: int) -> State | None:
         """The segment's end: the wait may be over too."""
-        on = "again" if self.guards.LooksAgain else "sleep"
-        after = _at(s, p, "gone", "replaced" if _load(s, p, "gone") else on)
-        return after and self._forget(after, p)
-
-    def see_waiters(self, s: State, p: int) -> State | None:
-        """Somebody has taken the announcement away: it is made again."""
-        after = _at(s, p, "again", "sleep" if _load(s, p, "waiters") else "peek")
+        after = _at(s, p, "gone", "leave: replaced" if _load(s, p, "gone") else "sleep")
         return after and self._forget(after, p)
 
     def sleep(self, s: State, p: int) -> State | None:
         """The system call: a full barrier; it sleeps if the wake word is still the one that was seen."""
-        after = _at(s, p, "sleep", "asleep" if s.mem[2] == s.seen[p] else "peek")
+        first = "token" if self.guards.TokenFirst else "value"
+        after = _at(s, p, "sleep", "asleep" if s.mem[2] == s.seen[p] else first)
         return None if after is None or s.buf[p] else self._forget(after, p)
 
     def rouse(self, s: State, p: int) -> State | None:
         """The wait ends without a reason, or its bounded interval is over."""
-        return _at(s, p, "asleep", "peek") if self.config.spurious or self.guards.Rechecks else None
+        first = "token" if self.guards.TokenFirst else "value"
+        return _at(s, p, "asleep", first) if self.config.spurious or self.guards.Rechecks else None
+
+    def give_up(self, s: State, p: int) -> State | None:
+        """The time limit of the wait is over."""
+        return _at(s, p, "asleep", "leave: late") if self.config.limited else None
+
+    def leave(self, s: State, p: int) -> State | None:
+        """The last waiter lowers the flag, for which it needs the lock exclusively; any other one just goes."""
+        what, _, end = s.pc[p].partition(": ")
+        if what != "leave" or s.buf[p]:
+            return None
+        last = s.sharers == {p}
+        pc = f"clear: {end}" if last else end
+        return s._replace(pc=_set(s.pc, p, pc), sharers=s.sharers - {p}, keeper=p if last else s.keeper)
+
+    # -- the environment -----------------------------------------------------------------------------------------
+
+    def kill(self, s: State, p: int) -> State | None:
+        """SIGKILL. What is in the store buffer still reaches memory."""
+        if not s.alive[p]:
+            return None
+        nothing: frozenset[int] = frozenset()
+        return s._replace(
+            alive=_set(s.alive, p, False),
+            pc=_set(s.pc, p, "dead"),
+            seen=_set(s.seen, p, 0),
+            barred=_set(s.barred, p, nothing),
+        )
+
+    def freed(self, s: State, p: int) -> State | None:
+        """The kernel frees the locks of the dead, after its stores have reached memory."""
+        if s.alive[p] or s.buf[p] or (p not in s.sharers and s.keeper != p):
+            return None
+        return s._replace(sharers=s.sharers - {p}, keeper=NOBODY if s.keeper == p else s.keeper)
 
     def flush(self, s: State, p: int) -> State | None:
         """The oldest store reaches memory."""
@@ -266,7 +333,7 @@ class Word(Model[State]):
 
     def _forget(self, s: State, p: int) -> State:
         """A token that is not used any more is no part of the state."""
-        return s if s.pc[p] in ("value", "gone", "again", "sleep") else s._replace(seen=_set(s.seen, p, 0))
+        return s if s.pc[p] in ("value", "gone", "sleep") else s._replace(seen=_set(s.seen, p, 0))
 
     # -- claims --------------------------------------------------------------------------------------------------
 
@@ -284,12 +351,17 @@ class Word(Model[State]):
 
     def no_lost_wake_up(self, s: State) -> bool:
         """Nobody sleeps for ever: if no setter was killed, a wake-up comes."""
-        return not (all(s.alive) and self.settled(s) and self.due(s) and "asleep" in s.pc)
+        changers = (*self.setters, self.closer)
+        return not (all(s.alive[p] for p in changers) and self.settled(s) and self.due(s) and "asleep" in s.pc)
 
     def honest(self, s: State) -> bool:
         """A wait that has returned had a reason."""
         reached = any(count == self.config.sets for count in s.count)
         return all((pc != "done" or reached) and (pc != "replaced" or s.mem[3] == 1) for pc in s.pc)
+
+    def flagged(self, s: State) -> bool:
+        """Whoever sleeps has the flag up, in memory."""
+        return "asleep" not in s.pc or s.mem[1] == 1
 
 
 def _set(values: tuple, index: int, value: object) -> tuple:  # type: ignore[type-arg]
@@ -315,7 +387,7 @@ def liveness(model: Word) -> list[LeadsTo[State]]:
         LeadsTo(
             "WaitsEnd",
             lambda s: model.settled(s) and model.due(s),
-            lambda s: all(s.pc[p] in RETURNED for p in model.waiters),
+            lambda s: all(s.pc[p] in (*RETURNED, "dead") for p in model.waiters),
         )
     ]
 
@@ -324,9 +396,11 @@ def fairness(model: Word) -> list[Fair[State]]:
     """Return the assumptions: processes go on, stores arrive, and a bounded sleep ends."""
     found = []
     for p in range(model.closer + 1):
-        found.append(Fair(f"Flush {p}", partial(_is, ("Flush",), p)))
+        found.append(Fair(f"Flush {p}", partial(_is, ("Flush", "Freed"), p)))
+        found.append(Fair(f"Unlock {p}", partial(_is, ("ClearFlag", "Unlock"), p)))
     for p in model.waiters:
-        found.append(Fair(f"waiter {p}", partial(_is, tuple(n for n in model.actions if n not in ("Flush", "Rouse")), p)))
+        names = tuple(name for name in model.actions if name not in ("Flush", "Rouse", "GiveUp", "Kill", "Freed"))
+        found.append(Fair(f"waiter {p}", partial(_is, names, p)))
         if model.guards.Rechecks:
             found.append(Fair(f"Rouse {p}", partial(_is, ("Rouse",), p)))
     return found

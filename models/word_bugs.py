@@ -40,7 +40,7 @@ def _lock(*guards: str, **rest: Any) -> word_lock.Config:
 BUGS: dict[str, Bug] = {
     "Barrier": Bug("Word", _word("Barrier", sets=1), "NoLostWakeUp", "lost-wake-up"),
     "TokenFirst": Bug("Word", _word("TokenFirst", sets=1, waiters=2), "NoLostWakeUp", "lost-wake-up"),
-    "LooksAgain": Bug("Word", _word("LooksAgain"), "NoLostWakeUp", "lost-wake-up"),
+    "ClearsLocked": Bug("Word", _word("ClearsLocked"), "NoLostWakeUp", "lost-wake-up"),
     "FreshTokens": Bug("Word", _word("FreshTokens", setters=2, spurious=False), "NoLostWakeUp", "lost-wake-up"),
     "Rechecks": Bug("Word", _word("Rechecks", sets=1, spurious=False, mortal=_0), "WaitsEnd", "lost-wake-up", True),
     "Locked": Bug("Counter", word_counter.Config(locked=False), "NothingLost", "lost-update"),

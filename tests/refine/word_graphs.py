@@ -16,9 +16,9 @@ R = frozenset[int]
 
 # Name -> part, configuration. Small enough for TLC to dump in a few seconds, and together every action.
 FIXED: dict[str, tuple[str, Any]] = {
-    "set and wait": ("Word", word.Config(sets=1, mortal=R({0}))),
+    "set and wait": ("Word", word.Config(sets=1, limited=True, mortal=R({0, 1}))),
     "set and wait, superseded": ("Word", word.Config(sets=1, supersede=True)),
-    "set twice": ("Word", word.Config()),
+    "set twice": ("Word", word.Config(limited=True)),
     "add, compare and set": ("Counter", word_counter.Config(2, 1, 1, R({0, 2}))),
     "write and read as one": ("Sequence", word_sequence.Config(mortal=R({0}))),
     "2 writers": ("Sequence", word_sequence.Config(writers=2, mortal=R({0}))),
@@ -40,7 +40,7 @@ def decode(part: str, state: Mapping[str, Any]) -> Any:
         size = len(state["pc"])
         mem = tuple(int(state["mem"][name]) for name in ("value", "waiters", "wake", "gone"))
         rest = {name: function(state[name], size) for name in ("pc", "seen", "barred", "count", "alive")}
-        return word.State(mem=mem, buf=_sequences(state["buf"], size), tokens=state["tokens"], **rest)  # type: ignore[arg-type]
+        return word.State(**{**state, **rest, "mem": mem, "buf": _sequences(state["buf"], size)})  # type: ignore[arg-type]
     if part == "Counter":
         size = len(state["pc"])
         functions = {name: function(state[name], size) for name in ("pc", "old", "left")}

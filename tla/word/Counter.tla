@@ -4,7 +4,7 @@
 (* that the kernel frees when its holder dies. One step is one load, one   *)
 (* store, or one system call.                                              *)
 (*                                                                         *)
-(* With Locked = FALSE it is `value[0] += 1` on shared memory (P6.1).      *)
+(* With Locked = FALSE it is `value[0] += 1` on shared memory (as in B28).      *)
 (***************************************************************************)
 EXTENDS Integers
 
