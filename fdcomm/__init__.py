@@ -26,6 +26,8 @@ from fdcomm.errors import (
     ProtocolViolationError,
     RankError,
     ReadOnlyError,
+    RearrangeBusyError,
+    RearrangeEndedError,
     SignalError,
     SignalInUseError,
     SignalMismatchError,
@@ -37,6 +39,7 @@ from fdcomm.errors import (
     UnsafeConfigError,
 )
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
+from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.stats import DispatchStatistics
 from fdcomm.worker_queue import EngineWorkerQueue
 
@@ -67,6 +70,11 @@ __all__ = (
     "ProtocolViolationError",
     "RankError",
     "ReadOnlyError",
+    "RearrangeBusyError",
+    "RearrangeControl",
+    "RearrangeEndedError",
+    "RearrangeOutcome",
+    "RearrangeStatus",
     "SignalError",
     "SignalInUseError",
     "SignalMismatchError",

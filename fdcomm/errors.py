@@ -35,6 +35,8 @@ __all__ = (
     "ProtocolViolationError",
     "RankError",
     "ReadOnlyError",
+    "RearrangeBusyError",
+    "RearrangeEndedError",
     "SignalError",
     "SignalInUseError",
     "SignalMismatchError",
@@ -170,6 +172,15 @@ class StaleAnswerError(FdcommError, RuntimeError):
 
     Only if it is known to answer a newer request with the same id, put it again.
     """
+
+
+class RearrangeBusyError(FdcommError, RuntimeError):
+    """A rearrangement was asked for while another one is running. ``request`` is the number of that one."""
+
+
+class RearrangeEndedError(FdcommError, RuntimeError):
+    """The call is about a rearrangement that is over; the message says how it ended. The call changed nothing, and
+    counts for no other rearrangement. ``request`` is the number that the call was about."""
 
 
 class ClosedError(FdcommError, ValueError):

@@ -132,10 +132,13 @@ class Rearrange(Model[State]):
         if most is not None and s.running >= most:
             return
         if s.phase == "FREE" or (not self.guards.OneAtATime and s.phase != "DONE"):
-            yield (
-                Action("Request"),
-                _fresh(s, "ASKED")._replace(outcome=(*s.outcome, "open")),
-            )
+            after = _fresh(s, "ASKED")._replace(outcome=(*s.outcome, "open"))
+            if most is not None:
+                yield Action("Request"), after
+                return
+            for named in range(len(self.peers) + 1):  # the others count as reached
+                reached = frozenset(range(named + 1, len(self.peers) + 1))
+                yield Action("Request", (("addresses", named),)), after._replace(reached=reached)
 
     def take(self, s: State) -> Steps:
         """The coordinator takes the request."""
@@ -162,9 +165,9 @@ class Rearrange(Model[State]):
 
     def declare_loaded(self, s: State) -> Steps:
         """The coordinator has seen that all have loaded."""
-        if self._coordinates(s, "DOING") and set(s.load) == {"ok"}:
-            if s.reached == set(self.peers) or not self.guards.AllPeers:
-                yield Action("DeclareLoaded"), s._replace(phase="LOAD_SUCC")
+        all_reached = s.reached == set(self.peers) or not self.guards.AllPeers
+        if self._coordinates(s, "DOING") and set(s.load) == {"ok"} and all_reached:
+            yield Action("DeclareLoaded"), s._replace(phase="LOAD_SUCC")
 
     def call_off(self, s: State) -> Steps:
         """The coordinator gives the request up."""

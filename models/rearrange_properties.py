@@ -53,7 +53,9 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
         "LoadedByAll": loaded_by_all,
         "PeersReached": lambda s: not _loaded(s) or s.reached == peers,
         "SwapsAreRunning": swaps_are_running,
-        "TablesKept": lambda s: all(not request or request == held for request, held in zip(s.swap, s.table, strict=True)),
+        "TablesKept": lambda s: all(
+            not request or request == held for request, held in zip(s.swap, s.table, strict=True)
+        ),
     }
 
 
@@ -143,8 +145,6 @@ def sometimes_steps(config: Config) -> dict[str, Callable[[State, Action, State]
             a.name == "RefuseReport" and s.job[a.params[0][1]] < s.running and s.phase == "DOING"
         )
     if config.movers:
-        found["a dead party is served"] = lambda s, a, t: (
-            a.name in ("ReportOk", "Updated", "Take") and DEAD in s.status
-        )
+        found["a dead party is served"] = lambda s, a, t: a.name in ("ReportOk", "Updated", "Take") and DEAD in s.status
         found["a loss ends the request"] = lambda s, a, t: t.outcome[-1:] == ("lost",) != s.outcome[-1:]
     return found

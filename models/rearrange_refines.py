@@ -8,7 +8,7 @@ from typing import NamedTuple
 from models import rearrange
 from models.kernel import Action, Model, Step
 
-__all__ = ("Handshake", "State", "WORDS", "image")
+__all__ = ("WORDS", "Handshake", "State", "image")
 
 WORDS = {"FREE": 0, "ASKED": 1, "DOING": 1, "LOAD_SUCC": 2, "UPDATING": 2, "DONE": 3}
 

@@ -111,7 +111,9 @@ class RearrangeShipped(Model[State]):
         zero = (0,) * self.config.ranks
         idle = ("idle",) * self.config.requesters
         waiting = ("wait",) * self.config.ranks
-        state = State(0, (0, 0), 0, zero, zero, zero, 0, zero, idle, "poll", (0, 0), 0, waiting, zero, "idle", frozenset())
+        state = State(
+            0, (0, 0), 0, zero, zero, zero, 0, zero, idle, "poll", (0, 0), 0, waiting, zero, "idle", frozenset()
+        )
         return (state,)
 
     def one_at_a_time(self, s: State) -> bool:
@@ -212,9 +214,7 @@ class RearrangeShipped(Model[State]):
         return {
             "WorkSee": lambda s: s._replace(tensor=0, worker="wait") if s.worker == "idle" and s.tensor else None,
             "WorkBegin": lambda s: s._replace(worker="swap") if s.worker == "wait" and all(s.infos) else None,
-            "WorkEnd": lambda s: (
-                s._replace(infos=(0,) * len(s.infos), worker="tell") if s.worker == "swap" else None
-            ),
+            "WorkEnd": lambda s: s._replace(infos=(0,) * len(s.infos), worker="tell") if s.worker == "swap" else None,
             "WorkTell": lambda s: s._replace(status=3, worker="idle") if s.worker == "tell" else None,
         }
 
@@ -227,7 +227,7 @@ def _load(s: State, rank: int, at: str, to: str, **change: int) -> State | None:
     """A step of a loader; ``change`` is about its rank."""
     if s.loader[rank] != at:
         return None
-    new = {name: _at(getattr(s, name), rank, value) for name, value in change.items()}
+    new: dict[str, Any] = {name: _at(getattr(s, name), rank, value) for name, value in change.items()}
     return s._replace(loader=_at(s.loader, rank, to), **new)
 
 

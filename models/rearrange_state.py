@@ -63,8 +63,8 @@ class Guards:
 class Config:
     """Constants of the spec.
 
-    ``max_requests=None`` is a recorded run: nothing is bounded, and nobody has seen what a loader does with its job,
-    so it may take the next load without a word about the last.
+    ``max_requests=None`` is a recorded run: nothing is bounded, a request names the first few of the addresses, and
+    nobody has seen what a loader does with its job, so it may take the next load without a word about the last.
     """
 
     ranks: int = 2

@@ -15,6 +15,7 @@ from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
 from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, FIFOS, GATES, NOTES, WITHOUT
 from fdcomm.host.members import Channel, Place
+from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
@@ -29,6 +30,10 @@ _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
+    RearrangeChannel: frozenset(
+        {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
+        | {"report", "take_update", "updated", "put_stats", "stats"}
+    ),
 }
 
 
@@ -219,6 +224,8 @@ class HostService:
             channels["notes"] = NotesChannel(place("notes"), NOTES[config.kind])
         for name, barriers in BARRIER_GROUPS[config.kind].items():
             channels[f"barriers.{name}"] = BarrierChannel(place(f"barriers.{name}"), barriers, config.tp_size)
+        if config.kind == "worker":
+            channels["rearrange"] = RearrangeChannel(place("rearrange"), config.tp_size)
         return channels
 
     def _words_base(self, dp: int, protocol: str) -> int:

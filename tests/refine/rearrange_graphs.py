@@ -78,4 +78,3 @@ def compared_shipped(
     fields = rearrange_shipped.State._fields
     wanted = tlc_graph("rearrange/RearrangeShipped.tla", config.constants(), fields, _decode_shipped)
     return wanted, compare(wanted, named(build(rearrange_shipped.RearrangeShipped(config))))
-
