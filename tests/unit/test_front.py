@@ -65,7 +65,7 @@ def test_a_session_that_is_being_opened_is_connected(front: Front) -> None:
     session = front.service.open_session(HELLO)["session"]
     with pytest.raises(DuplicateRankError):
         front.service.open_session(HELLO)
-    assert front.service.act(session, "dispatch", "get_tasks", 0, 0.0) == (0, None, False)
+    assert front.service.act(session, "dispatch", "get_tasks", 0, 0.0) == (0, None, True)
 
 
 def test_a_rank_whose_process_is_gone_is_free_at_once(front: Front, pair: tuple[socket.socket, socket.socket]) -> None:
