@@ -18,6 +18,7 @@ __all__ = (
     "AuthError",
     "BarrierBrokenError",
     "BarrierMismatchError",
+    "CacheInfoMissingError",
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
@@ -29,6 +30,7 @@ __all__ = (
     "HostNotFoundError",
     "HostStartError",
     "InconsistentAnswersError",
+    "LayerTimeoutError",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -44,7 +46,9 @@ __all__ = (
     "SignalNotFoundError",
     "SignalReplacedError",
     "SignalSpaceError",
+    "SignalTornError",
     "StaleAnswerError",
+    "TaskEndedError",
     "UnsafeConfigError",
 )
 
@@ -227,5 +231,21 @@ class SignalReplacedError(SignalError):
     """Another segment has the name now, or none: what is read here is what was left behind. Attach again."""
 
 
+class SignalTornError(SignalError):
+    """A process was killed in the middle of a write to a sequenced signal. The next write makes it whole."""
+
+
 class SignalSpaceError(SignalError, OSError):
     """The memory file system has no room for the segment. Nothing was made."""
+
+
+class CacheInfoMissingError(CommTimeoutError):
+    """The device has computed layers of a task whose cache info did not come. That task is not sent; others are."""
+
+
+class LayerTimeoutError(CommTimeoutError):
+    """The next layer of a task was not computed in time. That task has failed; others are sent."""
+
+
+class TaskEndedError(FdcommError, RuntimeError):
+    """The task was given up: its request was aborted, for example. Its other layers are not sent."""

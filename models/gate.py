@@ -36,6 +36,7 @@ class Gate(Model[State]):
             "Leave": self.leave,
             "Crash": self.crash,
             "Fence": self.fence,
+            "Vanish": self.vanish,
             "Reappear": self.reappear,
             "PutAnswer": self.put_answer,
             "RefuseLate": self.refuse_late,
@@ -104,12 +105,24 @@ class Gate(Model[State]):
     def fence(self, s: State) -> Steps:
         """The host notices: what the process has not answered it never will."""
         for action, after in self._become("Fence", s, (DEAD, HEIR), LOST, self.everyone):
+            yield action, self._gone(after, action.params[0][1])
+
+    def vanish(self, s: State) -> Steps:
+        """The process of a rank is gone that has not answered yet."""
+        for action, after in self._become("Vanish", s, (AWAY,), LOST, self.config.silent):
             rank = action.params[0][1]
-            rounds = after.rounds
-            if self.guards.FenceDooms:
-                rounds = tuple(r if rank in r.answered else r._replace(without=r.without | {rank}) for r in rounds)
-            late = _at(s.late, rank, ()) if self.guards.FenceForgets else s.late
-            yield action, after._replace(rounds=rounds, late=late, todo=_at(s.todo, rank, frozenset()))
+            if self.guards.VanishLost:
+                yield action, self._gone(after, rank)
+            else:
+                yield action, s._replace(todo=_at(s.todo, rank, frozenset()))
+
+    def _gone(self, s: State, rank: int) -> State:
+        rounds, late = s.rounds, s.late
+        if self.guards.FenceDooms:
+            rounds = tuple(r if rank in r.answered else r._replace(without=r.without | {rank}) for r in rounds)
+        if self.guards.FenceForgets:
+            late = _at(late, rank, ())
+        return s._replace(rounds=rounds, late=late, todo=_at(s.todo, rank, frozenset()))
 
     def _become(self, name: str, s: State, before: tuple[str, ...], after: str, who: frozenset[int]) -> Steps:
         for rank in sorted(who):

@@ -57,7 +57,7 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
 def action_properties(config: Config) -> dict[str, Callable[[State, Action, State], bool]]:
     """Return the properties of single steps."""
     everyone = frozenset(range(config.ranks))
-    steady = everyone - config.skippers - config.mortal
+    steady = everyone - config.skippers - config.mortal - config.silent
 
     def whole_rounds(s: State, action: Action, t: State) -> bool:
         kept = {answer for r in t.rounds for answer in r.answers}
@@ -75,6 +75,10 @@ def action_properties(config: Config) -> dict[str, Callable[[State, Action, Stat
     def return_awaited(s: State, action: Action, t: State) -> bool:
         return all(old != HEIR or new != LOST for old, new in zip(s.status, t.status, strict=True))
 
+    def vanished_is_lost(s: State, action: Action, t: State) -> bool:
+        rank = action.param("rank") or 0
+        return action.name != "Vanish" or s == t or (t.status[rank] == LOST and not t.late[rank])
+
     def refuses_only_late(s: State, action: Action, t: State) -> bool:
         if action.name != "RefuseLate" or action.param("rank") not in steady or config.max_issues is None:
             return True
@@ -84,6 +88,7 @@ def action_properties(config: Config) -> dict[str, Callable[[State, Action, Stat
         "WholeRounds": whole_rounds,
         "LostOwesNothing": lost_owes_nothing,
         "ReturnAwaited": return_awaited,
+        "VanishedIsLost": vanished_is_lost,
         "RefusesOnlyLate": refuses_only_late,
     }
 
@@ -163,6 +168,10 @@ def sometimes_steps(config: Config) -> dict[str, Callable[[State, Action, State]
     if config.skippers and (config.max_issues or 0) > config.keys:
         found["an answer to a new request is refused"] = lambda s, a, t: (
             a.name == "RefuseLate" and a.param("issue") not in s.ended
+        )
+    if config.silent:
+        found["a rank vanishes that owes an answer"] = lambda s, a, t: (
+            a.name == "Vanish" and bool(s.late[a.param("rank") or 0])
         )
     if config.mortal:
         found["a dead rank is served"] = lambda s, a, t: a.name == "PutAnswer" and s.status[a.params[0][1]] == DEAD

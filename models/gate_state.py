@@ -58,6 +58,7 @@ class Guards:
     FenceDooms: bool = True
     FenceForgets: bool = True
     OpenFences: bool = True
+    VanishLost: bool = True
     TimeoutEnds: bool = True
     PassesPending: bool = True
 
@@ -88,13 +89,14 @@ class Config:
     skippers: frozenset[int] = frozenset()
     leavers: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
+    silent: frozenset[int] = frozenset()
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
         if min(self.ranks, self.keys, self.capacity, self.max_late) < 1:
             raise ValueError(f"ranks, keys, capacity and max_late must be at least 1: {self}")
-        if not (self.skippers | self.leavers | self.mortal) <= set(range(self.ranks)):
-            raise ValueError(f"skippers, leavers and mortal must be ranks below {self.ranks}: {self}")
+        if not (self.skippers | self.leavers | self.mortal | self.silent) <= set(range(self.ranks)):
+            raise ValueError(f"skippers, leavers, mortal and silent must be ranks below {self.ranks}: {self}")
 
     def constants(self) -> dict[str, int | frozenset[int] | bool | None]:
         """Return the constants under their names in the spec."""
@@ -108,6 +110,7 @@ class Config:
             "Skippers": self.skippers,
             "Leavers": self.leavers,
             "Mortal": self.mortal,
+            "Silent": self.silent,
             **{name: getattr(self.guards, name) for name in Guards.names()},
         }
 

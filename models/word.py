@@ -225,7 +225,7 @@ class Word(Model[State]):
         after = next((after for end in ENDS if (after := _at(s, p, f"unlock{end}", end.strip(": ") or "idle"))), None)
         if after is None or s.buf[p]:
             return None
-        return after._replace(keeper=NOBODY if s.keeper == p else s.keeper)
+        return after._replace(sharers=s.sharers - {p}, keeper=NOBODY if s.keeper == p else s.keeper)
 
     # -- waiting -------------------------------------------------------------------------------------------------
 
@@ -289,17 +289,18 @@ class Word(Model[State]):
         return _at(s, p, "asleep", first) if self.config.spurious or self.guards.Rechecks else None
 
     def give_up(self, s: State, p: int) -> State | None:
-        """The time limit of the wait is over."""
-        return _at(s, p, "asleep", "leave: late") if self.config.limited else None
+        """The time limit of the wait is over, after a last look."""
+        after = _at(s, p, "sleep", "leave: late") if self.config.limited else None
+        return after and self._forget(after, p)
 
     def leave(self, s: State, p: int) -> State | None:
         """The last waiter lowers the flag, for which it needs the lock exclusively; any other one just goes."""
         what, _, end = s.pc[p].partition(": ")
         if what != "leave" or s.buf[p]:
             return None
-        last = s.sharers == {p}
-        pc = f"clear: {end}" if last else end
-        return s._replace(pc=_set(s.pc, p, pc), sharers=s.sharers - {p}, keeper=p if last else s.keeper)
+        if s.sharers != {p}:
+            return s._replace(pc=_set(s.pc, p, f"unlock: {end}"))
+        return s._replace(pc=_set(s.pc, p, f"clear: {end}"), sharers=s.sharers - {p}, keeper=p)
 
     # -- the environment -----------------------------------------------------------------------------------------
 
