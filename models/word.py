@@ -1,4 +1,4 @@
-"""Setting a shared word and waiting for it, at the granularity of single loads and stores: twin of ``tla/word/Word.tla``.
+"""Setting a shared word and waiting for it, one load or store at a time: twin of ``tla/word/Word.tla``.
 
 Each process has a store buffer, as x86-64 processors have: its stores reach memory later, in their order, and its own
 loads see them at once. Processes are numbers: setters 0 .. S-1, waiters S .. S+W-1, and last the one that supersedes.
@@ -30,7 +30,7 @@ class State(NamedTuple):
     pc: tuple[str, ...]
     seen: tuple[int, ...]
     barred: tuple[frozenset[int], ...]
-    count: tuple[int, ...]
+    counts: tuple[int, ...]
     tokens: int
     sharers: frozenset[int]
     keeper: int
@@ -152,7 +152,7 @@ class Word(Model[State]):
             pc=pc,
             seen=zeros,
             barred=(nothing,) * size,
-            count=zeros,
+            counts=zeros,
             tokens=0,
             sharers=nothing,
             keeper=NOBODY,
@@ -170,10 +170,10 @@ class Word(Model[State]):
 
     def store_value(self, s: State, p: int) -> State | None:
         """The value is on its way to memory."""
-        if s.count[p] == self.config.sets:
+        if s.counts[p] == self.config.sets:
             return None
         after = _at(s, p, "idle", "look")
-        return after and _put(after, p, "value", s.count[p] + 1)._replace(count=_set(s.count, p, s.count[p] + 1))
+        return after and _put(after, p, "value", s.counts[p] + 1)._replace(counts=_set(s.counts, p, s.counts[p] + 1))
 
     def load_waiters(self, s: State, p: int) -> State | None:
         """Nobody waits: the set is over. This is all that a set does then."""
@@ -341,7 +341,7 @@ class Word(Model[State]):
     def settled(self, s: State) -> bool:
         """No process that changes anything has anything left to do, and all of it is in memory."""
         return not any(s.buf) and all(
-            pc in ("dead", "over") or (pc == "idle" and s.count[p] == self.config.sets)
+            pc in ("dead", "over") or (pc == "idle" and s.counts[p] == self.config.sets)
             for p, pc in enumerate(s.pc)
             if p not in self.waiters
         )
@@ -357,7 +357,7 @@ class Word(Model[State]):
 
     def honest(self, s: State) -> bool:
         """A wait that has returned had a reason."""
-        reached = any(count == self.config.sets for count in s.count)
+        reached = any(count == self.config.sets for count in s.counts)
         return all((pc != "done" or reached) and (pc != "replaced" or s.mem[3] == 1) for pc in s.pc)
 
     def flagged(self, s: State) -> bool:

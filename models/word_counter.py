@@ -1,4 +1,4 @@
-"""Adding to a shared word and comparing-and-setting it, under a lock that the kernel frees at death: ``tla/word/Counter.tla``.
+"""Adding to a shared word, and comparing and setting it, under a lock: twin of ``tla/word/Counter.tla``.
 
 Without the guard Locked it is what ``value[0] += 1`` on shared memory is: a load, and later a store.
 """
@@ -115,9 +115,7 @@ class Counter(Model[State]):
         if s.pc[p] != "unlock":
             return None
         pc = "over" if s.left[p] == 1 else "idle"
-        return s._replace(
-            lock=NOBODY, pc=_set(s.pc, p, pc), old=_set(s.old, p, 0), left=_set(s.left, p, s.left[p] - 1)
-        )
+        return s._replace(lock=NOBODY, pc=_set(s.pc, p, pc), old=_set(s.old, p, 0), left=_set(s.left, p, s.left[p] - 1))
 
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL: the kernel frees the lock."""

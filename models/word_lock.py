@@ -209,7 +209,8 @@ def fairness(model: IpcLock) -> list[Fair[State]]:
     """Return the assumptions: everybody goes on who is not killed, and a lock is given who asks again and again."""
     names = tuple(name for name in model.actions if name not in ("Kill", "BeginClear", "Take"))
     found = [Fair(f"process {p}", partial(_is, names, p)) for p in range(model.config.processes)]
-    return [*found, *(Fair(f"Take {p}", partial(_is, ("Take",), p), strong=True) for p in range(model.config.processes))]
+    takes = (Fair(f"Take {p}", partial(_is, ("Take",), p), strong=True) for p in range(model.config.processes))
+    return [*found, *takes]
 
 
 def _is(names: tuple[str, ...], process: int, state: State, action: Action) -> bool:

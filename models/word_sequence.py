@@ -254,7 +254,7 @@ def _put(s: State, p: int, word: int, value: int) -> State:
 
 
 def liveness(model: Sequence) -> list[LeadsTo[State]]:
-    """Return what must happen in the end: a read of what a killed writer left is told so, or a later write repairs it."""
+    """Return what must happen in the end: a read gets the words of one write, or the news of a killed writer."""
     return [LeadsTo("ReadsEnd", lambda s: True, lambda s: all(s.pc[p] in ("got", "torn") for p in model.readers))]
 
 

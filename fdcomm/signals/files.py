@@ -77,6 +77,10 @@ class Files:
         """Make a file that nobody else may open."""
         return self._opened(self.path(name), _BASE | os.O_CREAT | os.O_EXCL)
 
+    def open_or_make(self, name: str) -> int:
+        """Open a file, and make an empty one if there is none."""
+        return self._opened(self.path(name), _BASE | os.O_CREAT)
+
     def _opened(self, path: str, flags: int) -> int:
         with _book:
             self._check()

@@ -64,8 +64,9 @@ def wait(address: int, expected: int, timeout_s: float) -> bool:
     raise OSError(code, os.strerror(code))
 
 
-def wake_all(address: int) -> None:
-    """Wake everybody who waits on the word. The memory must stay mapped."""
-    if _found is not None:
-        call, number = _found
-        call(number, ctypes.c_void_p(address), _WAKE, _EVERYBODY, None, None, 0)
+def wake_all(address: int) -> int:
+    """Wake everybody who waits on the word, and return how many did. The memory must stay mapped."""
+    if _found is None:
+        return 0
+    call, number = _found
+    return max(0, int(call(number, ctypes.c_void_p(address), _WAKE, _EVERYBODY, None, None, 0)))

@@ -17,6 +17,7 @@ from fdcomm.signals.files import Files, default_directory
 from fdcomm.signals.layout import Layout, OwnerInfo, this_process
 from fdcomm.signals.segment import Segment
 from fdcomm.signals.steps import Plan, Steps, attach, clear, create, drive, owner_alive
+from fdcomm.signals.word import Word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,6 +147,11 @@ class IPCSignal:
             return self._open[0]
         except IndexError:
             raise self._closed() from None
+
+    def word(self, index: int = 0) -> Word:
+        """Return typed access to one element, which must be an integer of 4 or 8 bytes (or SignalMismatchError)."""
+        dtype = "" if self._value is None else self._value.dtype.str
+        return Word(self.segment, index, dtype=dtype, runtime=self._runtime)
 
     @property
     def generation(self) -> int:

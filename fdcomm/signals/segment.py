@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import sys
+import weakref
 from typing import Any, Final
 
 from fdcomm.errors import ClosedError
@@ -28,6 +30,7 @@ class Segment:
         files: The descriptors of this handle.
         trailer: What the trailer said when it was mapped; None for a segment of other software.
         nbytes: Size of the data.
+        users: Objects with typed access, which are told when it is closed.
     """
 
     def __init__(self, files: Files, name: str, found: Found, fd: int, trailer: Trailer | None, nbytes: int) -> None:
@@ -35,6 +38,7 @@ class Segment:
         self.name = name
         self.trailer = trailer
         self.nbytes = nbytes
+        self.users: weakref.WeakSet[Any] = weakref.WeakSet()
         self._found = found
         self._fd = fd
         self._owning = -1
@@ -70,8 +74,8 @@ class Segment:
 
     def wake(self) -> None:
         """Wake everybody who waits on the word WAKE. What they wait for must have been written before."""
-        words = self.words
-        words[WAKE] = (words[WAKE] + 1) & 0x7FFFFFFF
+        # A fresh number, and no counter: of two processes that count, one can bring an old number back.
+        self.words[WAKE] = secrets.randbits(31)
         futex.wake_all(self.address(WAKE))
 
     # -- which file --------------------------------------------------------------------------------------------------
@@ -123,5 +127,7 @@ class Segment:
         """Drop every reference, and the ownership. Idempotent."""
         self._memory = None
         self._words = None
+        for user in list(self.users):
+            user.segment_closed()
         with contextlib.suppress(OSError):
             self.files.abandon()

@@ -39,8 +39,8 @@ def decode(part: str, state: Mapping[str, Any]) -> Any:
     if part == "Word":
         size = len(state["pc"])
         mem = tuple(int(state["mem"][name]) for name in ("value", "waiters", "wake", "gone"))
-        rest = {name: function(state[name], size) for name in ("pc", "seen", "barred", "count", "alive")}
-        return word.State(**{**state, **rest, "mem": mem, "buf": _sequences(state["buf"], size)})  # type: ignore[arg-type]
+        rest = {name: function(state[name], size) for name in ("pc", "seen", "barred", "counts", "alive")}
+        return word.State(**{**state, **rest, "mem": mem, "buf": _sequences(state["buf"], size)})
     if part == "Counter":
         size = len(state["pc"])
         functions = {name: function(state[name], size) for name in ("pc", "old", "left")}

@@ -48,13 +48,13 @@ VARIABLES
     pc,         \* what each process does next
     seen,       \* the token that a waiter has seen (or, without FreshTokens, that a setter will store)
     barred,     \* the setters on whose processors a waiter's barrier has run
-    count,      \* how often each setter has set
+    counts,      \* how often each setter has set
     tokens,     \* tokens that were made
     sharers,    \* the waiters that have their lock, shared
     keeper,     \* who has it exclusively
     alive       \* who has not been killed
 
-vars == <<mem, buf, pc, seen, barred, count, tokens, sharers, keeper, alive>>
+vars == <<mem, buf, pc, seen, barred, counts, tokens, sharers, keeper, alive>>
 
 locks == <<sharers, keeper>>
 
@@ -66,7 +66,7 @@ Init ==
                            ELSE IF Supersede THEN "idle" ELSE "over"]
     /\ seen = [p \in All |-> 0]
     /\ barred = [p \in All |-> {}]
-    /\ count = [p \in All |-> 0]
+    /\ counts = [p \in All |-> 0]
     /\ tokens = 0
     /\ sharers = {}
     /\ keeper = Nobody
@@ -87,9 +87,9 @@ Satisfied(p) == Load(p, "value") = Sets
 
 StoreValue(p) ==
     /\ At(p, "idle")
-    /\ count[p] < Sets
-    /\ Put(p, "value", count[p] + 1)
-    /\ count' = [count EXCEPT ![p] = @ + 1]
+    /\ counts[p] < Sets
+    /\ Put(p, "value", counts[p] + 1)
+    /\ counts' = [counts EXCEPT ![p] = @ + 1]
     /\ To(p, "look")
     /\ UNCHANGED <<mem, seen, barred, tokens, locks, alive>>
 
@@ -97,21 +97,21 @@ StoreValue(p) ==
 LoadWaiters(p) ==
     /\ At(p, "look")
     /\ To(p, IF Load(p, "waiters") = 0 THEN "idle" ELSE IF FreshTokens THEN "token" ELSE "count")
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, locks, alive>>
 
 \* Without FreshTokens the wake word is a counter, and has to be read first.
 LoadToken(p) ==
     /\ At(p, "count")
     /\ seen' = [seen EXCEPT ![p] = Load(p, "wake") + 1]
     /\ To(p, "token")
-    /\ UNCHANGED <<mem, buf, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
 \* The segment was replaced or unlinked. All waiters are woken, announced or not.
 StoreGone(p) ==
     /\ At(p, "idle")
     /\ Put(p, "gone", 1)
     /\ To(p, "token")
-    /\ UNCHANGED <<mem, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, seen, barred, counts, tokens, locks, alive>>
 
 \* Who was about to sleep on the old token does not.
 StoreToken(p) ==
@@ -121,7 +121,7 @@ StoreToken(p) ==
     /\ IF FreshTokens \/ p = Closer
        THEN Put(p, "wake", tokens + 1) /\ tokens' = tokens + 1 /\ UNCHANGED seen
        ELSE Put(p, "wake", seen[p]) /\ seen' = [seen EXCEPT ![p] = 0] /\ UNCHANGED tokens
-    /\ UNCHANGED <<mem, barred, count, locks, alive>>
+    /\ UNCHANGED <<mem, barred, counts, locks, alive>>
 
 \* A system call: a full barrier. If nobody slept, the flag may be out of date.
 Wake(p) ==
@@ -130,7 +130,7 @@ Wake(p) ==
     /\ LET slept == \E q \in Waiters : pc[q] = "asleep"
            on == IF p = Closer THEN "over" ELSE IF slept THEN "idle" ELSE "try"
        IN  pc' = [q \in All |-> IF q = p THEN on ELSE IF pc[q] = "asleep" THEN "token" ELSE pc[q]]
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, locks, alive>>
 
 \* The kernel gives the waiters' lock exclusively when nobody has it.
 TryClear(p) ==
@@ -138,7 +138,7 @@ TryClear(p) ==
     /\ LET free == keeper = Nobody /\ sharers = {} IN
         /\ To(p, IF free \/ ~ClearsLocked THEN "clear" ELSE "idle")
         /\ keeper' = IF free /\ ClearsLocked THEN p ELSE keeper
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, sharers, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, sharers, alive>>
 
 Ends == {"", ": done", ": replaced", ": late"}
 Result(end) == CASE end = "" -> "idle" [] end = ": done" -> "done" [] end = ": replaced" -> "replaced" [] OTHER -> "late"
@@ -146,14 +146,15 @@ Result(end) == CASE end = "" -> "idle" [] end = ": done" -> "done" [] end = ": r
 ClearFlag(p) ==
     /\ \E end \in Ends : At(p, "clear" \o end) /\ To(p, "unlock" \o end)
     /\ Put(p, "waiters", 0)
-    /\ UNCHANGED <<mem, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, seen, barred, counts, tokens, locks, alive>>
 
 \* A system call: a full barrier.
 Unlock(p) ==
     /\ \E end \in Ends : At(p, "unlock" \o end) /\ To(p, Result(end))
     /\ buf[p] = <<>>
+    /\ sharers' = sharers \ {p}
     /\ keeper' = IF keeper = p THEN Nobody ELSE keeper
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, sharers, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, alive>>
 
 -----------------------------------------------------------------------------
 (* Waiting. A token that is not used any more is forgotten. *)
@@ -163,7 +164,7 @@ First == IF TokenFirst THEN "token" ELSE "value"
 Peek(p) ==
     /\ At(p, "peek")
     /\ To(p, IF Satisfied(p) THEN "done" ELSE "enter")
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, locks, alive>>
 
 \* As long as a waiter has the lock, nobody lowers the flag.
 Enter(p) ==
@@ -171,13 +172,13 @@ Enter(p) ==
     /\ keeper = Nobody
     /\ sharers' = sharers \cup {p}
     /\ To(p, "announce")
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, keeper, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, keeper, alive>>
 
 Announce(p) ==
     /\ At(p, "announce")
     /\ Put(p, "waiters", 1)
     /\ To(p, IF Barrier THEN "barrier" ELSE First)
-    /\ UNCHANGED <<mem, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, seen, barred, counts, tokens, locks, alive>>
 
 BarrierReaches(p, q) ==
     /\ At(p, "barrier")
@@ -185,35 +186,35 @@ BarrierReaches(p, q) ==
     /\ buf[q] = <<>>
     /\ q \notin barred[p]
     /\ barred' = [barred EXCEPT ![p] = @ \cup {q}]
-    /\ UNCHANGED <<mem, buf, pc, seen, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, pc, seen, counts, tokens, locks, alive>>
 
 BarrierEnds(p) ==
     /\ At(p, "barrier")
     /\ barred[p] = Setters
     /\ barred' = [barred EXCEPT ![p] = {}]
     /\ To(p, First)
-    /\ UNCHANGED <<mem, buf, seen, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, seen, counts, tokens, locks, alive>>
 
 SeeToken(p) ==
     /\ At(p, "token")
     /\ p \in Waiters
     /\ seen' = [seen EXCEPT ![p] = Load(p, "wake")]
     /\ To(p, IF TokenFirst THEN "value" ELSE "gone")
-    /\ UNCHANGED <<mem, buf, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
 SeeValue(p) ==
     /\ At(p, "value")
     /\ LET on == IF TokenFirst THEN "gone" ELSE "token" IN
         /\ To(p, IF Satisfied(p) THEN "leave: done" ELSE on)
         /\ seen' = IF Satisfied(p) \/ ~TokenFirst THEN [seen EXCEPT ![p] = 0] ELSE seen
-    /\ UNCHANGED <<mem, buf, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
 SeeGone(p) ==
     /\ At(p, "gone")
     /\ LET over == Load(p, "gone") = 1 IN
         /\ To(p, IF over THEN "leave: replaced" ELSE "sleep")
         /\ seen' = IF over THEN [seen EXCEPT ![p] = 0] ELSE seen
-    /\ UNCHANGED <<mem, buf, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
 \* A system call: a full barrier. It compares and goes to sleep in one step.
 Sleep(p) ==
@@ -221,30 +222,30 @@ Sleep(p) ==
     /\ buf[p] = <<>>
     /\ To(p, IF mem.wake = seen[p] THEN "asleep" ELSE First)
     /\ seen' = [seen EXCEPT ![p] = 0]
-    /\ UNCHANGED <<mem, buf, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
 \* A wait ends without a reason, or its interval is over.
 Rouse(p) ==
     /\ At(p, "asleep")
     /\ Spurious \/ Rechecks
     /\ To(p, First)
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, locks, alive>>
 
+\* After a last look.
 GiveUp(p) ==
-    /\ At(p, "asleep")
+    /\ At(p, "sleep")
     /\ Limited
     /\ To(p, "leave: late")
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, locks, alive>>
+    /\ seen' = [seen EXCEPT ![p] = 0]
+    /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
 \* The last waiter lowers the flag, for which it needs the lock exclusively; any other one just goes.
 Leave(p) ==
     /\ buf[p] = <<>>
-    /\ \E end \in Ends :
-        /\ At(p, "leave" \o end)
-        /\ To(p, IF sharers = {p} THEN "clear" \o end ELSE Result(end))
-    /\ sharers' = sharers \ {p}
+    /\ \E end \in Ends : At(p, "leave" \o end) /\ To(p, (IF sharers = {p} THEN "clear" ELSE "unlock") \o end)
+    /\ sharers' = IF sharers = {p} THEN {} ELSE sharers
     /\ keeper' = IF sharers = {p} THEN p ELSE keeper
-    /\ UNCHANGED <<mem, buf, seen, barred, count, tokens, alive>>
+    /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, alive>>
 
 -----------------------------------------------------------------------------
 (* The environment. What is in the buffer of a dead process still reaches memory; then the kernel frees its locks. *)
@@ -253,7 +254,7 @@ Flush(p) ==
     /\ buf[p] # <<>>
     /\ mem' = [mem EXCEPT ![Head(buf[p])[1]] = Head(buf[p])[2]]
     /\ buf' = [buf EXCEPT ![p] = Tail(@)]
-    /\ UNCHANGED <<pc, seen, barred, count, tokens, locks, alive>>
+    /\ UNCHANGED <<pc, seen, barred, counts, tokens, locks, alive>>
 
 Kill(p) ==
     /\ p \in Mortal
@@ -262,7 +263,7 @@ Kill(p) ==
     /\ seen' = [seen EXCEPT ![p] = 0]
     /\ barred' = [barred EXCEPT ![p] = {}]
     /\ To(p, "dead")
-    /\ UNCHANGED <<mem, buf, count, tokens, locks>>
+    /\ UNCHANGED <<mem, buf, counts, tokens, locks>>
 
 Freed(p) ==
     /\ ~alive[p]
@@ -270,7 +271,7 @@ Freed(p) ==
     /\ p \in sharers \/ keeper = p
     /\ sharers' = sharers \ {p}
     /\ keeper' = IF keeper = p THEN Nobody ELSE keeper
-    /\ UNCHANGED <<mem, buf, pc, seen, barred, count, tokens, alive>>
+    /\ UNCHANGED <<mem, buf, pc, seen, barred, counts, tokens, alive>>
 
 Next ==
     \/ \E p \in Setters : StoreValue(p) \/ LoadWaiters(p) \/ LoadToken(p) \/ TryClear(p)
@@ -289,14 +290,14 @@ Spec == Init /\ [][Next]_vars
 TypeOK ==
     /\ mem.value \in 0 .. Sets /\ {mem.waiters, mem.gone} \subseteq {0, 1} /\ mem.wake \in Nat
     /\ \A p \in All : \A i \in DOMAIN buf[p] : buf[p][i][1] \in {"value", "waiters", "wake", "gone"}
-    /\ seen \in [All -> Nat] /\ barred \in [All -> SUBSET Setters] /\ count \in [All -> 0 .. Sets]
+    /\ seen \in [All -> Nat] /\ barred \in [All -> SUBSET Setters] /\ counts \in [All -> 0 .. Sets]
     /\ tokens \in Nat /\ alive \in [All -> BOOLEAN]
     /\ sharers \subseteq Waiters /\ keeper \in All \cup {Nobody} /\ (keeper # Nobody => sharers = {})
 
 \* Whoever changes anything has nothing left to do, and all of it is in memory.
 Settled ==
     /\ \A p \in All : buf[p] = <<>>
-    /\ \A p \in All \ Waiters : pc[p] \in {"dead", "over"} \/ (pc[p] = "idle" /\ count[p] = Sets)
+    /\ \A p \in All \ Waiters : pc[p] \in {"dead", "over"} \/ (pc[p] = "idle" /\ counts[p] = Sets)
 
 Due == mem.value = Sets \/ mem.gone = 1
 
@@ -305,7 +306,7 @@ NoLostWakeUp == ~(Settled /\ Due /\ (\A p \in All \ Waiters : alive[p]) /\ \E p 
 
 \* A wait that has returned had a reason.
 Honest ==
-    \A p \in Waiters : /\ pc[p] = "done" => \E q \in Setters : count[q] = Sets
+    \A p \in Waiters : /\ pc[p] = "done" => \E q \in Setters : counts[q] = Sets
                        /\ pc[p] = "replaced" => mem.gone = 1
 
 \* Whoever sleeps has the flag up, in memory.
