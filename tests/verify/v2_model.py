@@ -15,7 +15,7 @@ from tests.refine.dispatch_graphs import FAULTY, FIXED, MORE, UNGUARDED, compare
 from tests.refine.shipped_graphs import MORE as MORE_SHIPPED
 from tests.refine.shipped_graphs import SHIPPED
 from tests.refine.worker_loop_graphs import LOOPS
-from tests.verify import cache_rows
+from tests.verify import cache_rows, faults
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -29,11 +29,12 @@ _ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 def checks(protocol: str, size: str) -> list[Check]:
     """Return one check for each configuration; "large" also takes the guards away, together and each by itself."""
     if protocol in cache_rows.PROTOCOLS:
-        return cache_rows.v2(protocol, size)
+        return cache_rows.v2(protocol, size) + faults.checks(protocol)
     if protocol != "dispatch":
-        return []
+        return faults.checks(protocol)
     fixed, shipped = (FIXED, SHIPPED) if size == "small" else (FIXED | MORE, SHIPPED | MORE_SHIPPED)
-    found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in fixed]
+    found = faults.checks(protocol)
+    found += [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in fixed]
     found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in shipped]
     found += [Check(protocol, _LEVEL, name, _loop, (name,)) for name in LOOPS]
     if size == "large":
