@@ -149,7 +149,7 @@ class Rearrange:
 
     def take_load(self, rank: int) -> bool:
         """TakeLoad: the loader begins with ``running.plan``. False when it has nothing to load."""
-        self._require_loader(rank, "TakeLoad")
+        self._require_rank(rank, 0, "TakeLoad")
         if self.load[rank] != "asked":
             return False
         self.load[rank] = "taken"
@@ -171,7 +171,7 @@ class Rearrange:
 
     def refuse_report(self, rank: int, request: int) -> bool:
         """RefuseReport: True when a report about the request would count for nothing."""
-        self._require_loader(rank, "ReportOk")
+        self._require_rank(rank, 0, "ReportOk")
         return self.phase != "DOING" or request != self.request_number or self.load[rank] != "taken"
 
     # -- workers -------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class Rearrange:
 
     def arrive(self, rank: int) -> bool:
         """Arrive: the worker is ready; the last one to come begins the exchange for all. False when there is none."""
-        self._require_worker(rank, "Arrive")
+        self._require_rank(rank, self.ranks, "Arrive")
         if self.phase != "UPDATING" or self.worker[rank] != "idle":
             return False
         self.worker[rank] = "here"
@@ -195,15 +195,14 @@ class Rearrange:
 
     def withdraw(self, rank: int) -> bool:
         """Withdraw: the worker waits no longer. False when it does not wait, for example because it has begun."""
-        self._require_rank(rank)
-        if self.worker[rank] != "here":
+        if not 0 <= rank < self.ranks or self.worker[rank] != "here":
             return False
         self.worker[rank] = "idle"
         return True
 
     def updated(self, rank: int, request: int) -> bool:
         """Updated: the worker has exchanged its weights; the last one ends the request. False when it had not begun."""
-        self._require_worker(rank, "Updated")
+        self._require_rank(rank, self.ranks, "Updated")
         if self.worker[rank] != "swap" or request != self.request_number:
             return False
         self.worker[rank] = "done"
@@ -303,17 +302,10 @@ class Rearrange:
         self._require_live(self.coordinator, action)
         return self.phase == "DOING" and request == self.request_number
 
-    def _require_loader(self, rank: int, action: str) -> None:
-        self._require_rank(rank)
-        self._require_live(rank, action)
-
-    def _require_worker(self, rank: int, action: str) -> None:
-        self._require_rank(rank)
-        self._require_live(self.ranks + rank, action)
-
-    def _require_rank(self, rank: int) -> None:
+    def _require_rank(self, rank: int, base: int, action: str) -> None:
         if not 0 <= rank < self.ranks:
-            raise RankError(f"rank {rank} is outside 0 <= rank < {self.ranks}")
+            raise RankError(f"{action}: rank {rank} is outside 0 <= rank < {self.ranks}")
+        self._require_live(base + rank, action)
 
     def _require_party(self, party: int) -> None:
         if not 0 <= party <= self.coordinator:

@@ -60,12 +60,14 @@ def free(config: Config) -> Rearrange:
 class Driver:
     """A core under test, and what the processes know."""
 
-    def __init__(self, config: Config, make: Make = Core) -> None:
+    def __init__(self, config: Config, make: Make = Core, *, join: bool = True) -> None:
         self.core = make(config.ranks)
         self.config = config
         ranks = config.ranks
         self.dead: set[int] = set()
         self.job, self.table, self.swap = [0] * ranks, [0] * ranks, [0] * ranks
+        if not join:
+            return
         for party in range(2 * ranks + 1):
             if party not in config.movers:
                 self.core.join(party)
@@ -105,25 +107,31 @@ class Driver:
         core, name = self.core, action.name
         number = core.request_number
         value = action.params[0][1] if action.params else 0
+        result: object = None
+        if name != "Crash":
+            request = self.job[value] if "Report" in name else number
+            result = _call(core, name, value, request, self.config.peers)()
+        self.note(action, number)
+        return result
+
+    def note(self, action: Action, number: int) -> None:
+        """Remember what the processes do in a step that has been taken while ``number`` was the last request."""
+        name = action.name
+        value = action.params[0][1] if action.params else 0
         if name == "Crash":
             self.dead.add(value)
-            return None
-        if name in ("Leave", "Fence"):
+        elif name in ("Leave", "Fence"):
             self._forget(value)
-        result = _call(core, name, value, self.job[value] if "Report" in name else number, self.config.peers)()
-        if name == "TakeLoad":
+        elif name == "TakeLoad":
             self.job[value] = number
         elif name in ("ReportOk", "RefuseReport"):
             self.table[value], self.job[value] = self.job[value], 0
         elif name == "ReportFailed":
             self.job[value] = 0
-        elif name == "Arrive":
-            for rank, worker in enumerate(core.worker):
-                if worker == "swap" and not self.swap[rank]:
-                    self.swap[rank] = number
+        elif name == "Arrive" and self.core.worker[value] == "swap":
+            self.swap = [number] * self.config.ranks
         elif name == "Updated":
             self.swap[value] = self.table[value] = 0
-        return result
 
     def _forget(self, party: int) -> None:
         """The process takes with it what it had."""
@@ -270,7 +278,7 @@ def probes(
     core: Core, state: State, anything: Rearrange
 ) -> Iterator[tuple[str, Callable[[], object], tuple[object] | None]]:
     """Yield a call for what is not enabled, with what it must return; None: it must raise ProtocolViolationError."""
-    enabled = {(a.name, *(value for _, value in a.params)) for a, _ in anything.steps(state)}
+    enabled = {(a.name, *(v for _, v in a.params if a.name != "Request")) for a, _ in anything.steps(state)}
     ranks, peers = len(state.load), anything.config.peers
     here = [status in (LIVE, DEAD) for status in state.status]
     for party, live in enumerate(here):
