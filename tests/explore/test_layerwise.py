@@ -52,7 +52,7 @@ def test_the_models_have_the_contract_names() -> None:
     assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
     assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
     smaller: dict[str, Model[Any]] = {"pair": layerwise_pair.LayerPair(), "open": layerwise_open.LayerOpen()}
-    states = {"pair": layerwise_pair.State, "open": layerwise_open.State}
+    states: dict[str, Any] = {"pair": layerwise_pair.State, "open": layerwise_open.State}
     for part, other in smaller.items():
         assert list(states[part]._fields) == spec[part]["variables"]
         assert list(other.actions) == spec[part]["actions"]
