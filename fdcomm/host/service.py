@@ -21,12 +21,12 @@ from fdcomm.trace import Recorder
 
 __all__ = ("PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
 
-PROTOCOL_VERSION: Final = 2
+PROTOCOL_VERSION: Final = 3
 
 # What a client may call, by class of channel.
 _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     DispatchChannel: frozenset({"put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
-    GateChannel: frozenset({"put_answer", "collect", "view"}),
+    GateChannel: frozenset({"put_answer", "put_answers", "collect", "view"}),
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
@@ -87,7 +87,7 @@ class Welcome(TypedDict):
 
 
 def words_needed(config: HostConfig) -> int:
-    """Return how many shared words a host has: for each broadcast channel, exist and one ticket per rank."""
+    """Return how many shared words a host has: for each broadcast channel, a ticket of all and one of each rank."""
     return config.dp_size * len(BROADCASTS[config.kind]) * (1 + config.tp_size)
 
 
@@ -194,11 +194,12 @@ class HostService:
         if channel is None or action not in _ACTIONS[type(channel)] or action in WITHOUT.get(protocol, ()):
             raise ProtocolViolationError(f"{protocol}.{action}: this host has no such action", operation=action)
         for arg in args:
-            if isinstance(arg, bytes) and len(arg) > self.config.max_batch_bytes:
-                raise PayloadTooLargeError(
-                    f"{action}: the item has {len(arg)} bytes, the host allows {self.config.max_batch_bytes}",
-                    operation=action,
-                )
+            for item in arg if isinstance(arg, list) else (arg,):
+                if isinstance(item, bytes) and len(item) > self.config.max_batch_bytes:
+                    raise PayloadTooLargeError(
+                        f"{action}: the item has {len(item)} bytes, the host allows {self.config.max_batch_bytes}",
+                        operation=action,
+                    )
         return getattr(channel, action)(session, *args)
 
     def channel(self, protocol: str, dp: int = 0) -> Channel:

@@ -76,7 +76,7 @@ def test_a_rank_whose_process_is_gone_is_free_at_once(front: Front, pair: tuple[
     with pytest.raises(FencedError):
         front.service.act(old, "dispatch", "get_tasks", 0, 0.0)
     front.end()
-    assert front.service.act(new, "dispatch", "get_tasks", 0, 0.0) == (0, None, False)
+    assert front.service.act(new, "dispatch", "get_tasks", 0, 0.0) == (0, None, True)
 
 
 def test_the_end_of_a_connection_fences(front: Front, pair: tuple[socket.socket, socket.socket]) -> None:
