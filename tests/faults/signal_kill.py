@@ -1,8 +1,8 @@
 """Kills forked processes after each system call of a signal's life, and looks at what they leave.
 
 Run as ``python -m tests.faults.signal_kill FOLDER [FAULT]``: one interpreter without threads, which forks for each
-kill, so that hundreds of kills take seconds. It prints a JSON list of cases as it goes; a case is a scenario, the number of the
-system call and its name, and what was wrong ("" if nothing).
+kill, so that hundreds of kills take seconds. It prints one JSON list for each: the scenario, the number of the system
+call, its name or the point's, and what was wrong ("" if nothing).
 """
 
 from __future__ import annotations
