@@ -70,8 +70,7 @@ class Signal(Model[State]):
 
     def call_create(self, s: State) -> Steps:
         """A create begins, if a file is left for it."""
-        place = Place(s)
-        if place.used + place.pending >= self.config.files:
+        if not Place(self.config, s).free:
             return
         for p in sorted(self.config.creators):
             if s.pc[p] != "idle":
@@ -206,9 +205,8 @@ class Signal(Model[State]):
 
     def foreign_create(self, s: State) -> Steps:
         """Other software makes the name, once."""
-        place = Place(s)
-        room = place.used + place.pending + place.started < self.config.files
-        if self.config.foreign and s.name == NOTHING and "foreign" not in s.content and room:
+        place = Place(self.config, s)
+        if self.config.foreign and s.name == NOTHING and "foreign" not in s.content and place.free:
             after = s._replace(name=place.used + 1, content=put(s.content, place.used, "foreign"))
             yield Action("ForeignCreate"), after
 

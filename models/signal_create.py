@@ -13,7 +13,7 @@ __all__ = ("Create", "Place", "put")
 T = TypeVar("T")
 
 _EARLY = ("wait", "retry", "examine", "tidy", "make")
-_MAKING = ("allocate", "fill", "lock", "supersede", "publish")
+_EXAMINED = ("tidy", "make", "allocate", "fill", "lock", "publish")
 
 
 def put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
@@ -25,7 +25,13 @@ def put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 class Place:
     """How many files there are, and how many the creates under way will still make."""
 
+    config: Config
     state: State
+
+    @property
+    def free(self) -> bool:
+        """There is one file more than these may make."""
+        return self.used + self.pending + self.second < self.config.files
 
     @property
     def used(self) -> int:
@@ -38,9 +44,12 @@ class Place:
         return sum(step in _EARLY for step in self.state.pc)
 
     @property
-    def started(self) -> int:
-        """Creates that might have to make another one."""
-        return sum(step in _MAKING for step in self.state.pc)
+    def second(self) -> int:
+        """Creates that other software may force to make theirs a second time."""
+        s = self.state
+        if not self.config.foreign:
+            return 0
+        return sum(s.insist[p] and s.seen[p] == NOTHING and step in _EXAMINED for p, step in enumerate(s.pc))
 
 
 class Create:
@@ -106,7 +115,7 @@ class Create:
 
     def make_temp(self, s: State, p: int) -> State | None:
         """A new file under the other name."""
-        file = Place(s).used + 1
+        file = Place(self.config, s).used + 1
         if s.pc[p] != "make" or s.temp or file > self.config.files:
             return None
         return s._replace(

@@ -212,7 +212,7 @@ def sometimes_steps(config: Config) -> dict[str, Callable[[State, Action, State]
         found["what a crash left is dropped"] = lambda s, a, t: (
             a.name == "DropTemp" and s.temp not in (NOTHING, s.name) and "tidy" in s.pc
         )
-    if config.attachers and config.creators:
+    if config.creators - config.attachers and config.attachers:
         found["a second look finds what was made meanwhile"] = lambda s, a, t: (
             a.name == "Open" and "again" in s.pc and s.name != NOTHING
         )

@@ -79,12 +79,12 @@ Init ==
 Go(p, step) == pc' = [pc EXCEPT ![p] = step]
 
 Early == {"wait", "retry", "examine", "tidy", "make"}
-Making == {"allocate", "fill", "lock", "supersede", "publish"}
+Examined == {"tidy", "make", "allocate", "fill", "lock", "publish"}
 
-\* Files that the creates under way will still make; a second try makes another one.
+\* Files that there are, that the creates under way will still make, and that they might have to make a second time.
 Used == Cardinality({i \in Files : content[i] # "none"})
 Pending == Cardinality({p \in Processes : pc[p] \in Early})
-Started == Cardinality({p \in Processes : pc[p] \in Making})
+Second == Cardinality({p \in Processes : Foreign /\ insist[p] /\ seen[p] = Nothing /\ pc[p] \in Examined})
 Next1 == Used + 1
 
 -----------------------------------------------------------------------------
@@ -94,7 +94,7 @@ CallCreate(p, i) ==
     /\ pc[p] = "idle"
     /\ p \in Creators
     /\ i => p \in Insisters
-    /\ Used + Pending < I
+    /\ Used + Pending + Second < I
     /\ insist' = [insist EXCEPT ![p] = i]
     /\ Go(p, "wait")
     /\ UNCHANGED <<files, lock, guard, shared, seen, made, owned, attached, crashed>>
@@ -238,12 +238,12 @@ Publish(p) ==
     /\ UNCHANGED <<content, mark, guard, shared, insist, seen, attached, crashed>>
 
 \* The lock of a stale file that was held while it was replaced.
-Examined(p) == seen[p] # Nothing /\ seen[p] \notin owned[p]
+HoldsStale(p) == seen[p] # Nothing /\ seen[p] \notin owned[p]
 
 LeaveCreate(p) ==
     /\ pc[p] = "leave"
     /\ guard' = IF guard = p THEN Nobody ELSE guard
-    /\ lock' = IF Examined(p) THEN Unlocked(seen[p], p) ELSE lock
+    /\ lock' = IF HoldsStale(p) THEN Unlocked(seen[p], p) ELSE lock
     /\ insist' = [insist EXCEPT ![p] = FALSE]
     /\ seen' = [seen EXCEPT ![p] = Nothing]
     /\ IF ~LockFirst /\ made[p] # Nothing
@@ -338,7 +338,7 @@ ForeignCreate ==
     /\ Foreign
     /\ name = Nothing
     /\ \A i \in Files : content[i] # "foreign"
-    /\ Used + Pending + Started < I
+    /\ Used + Pending + Second < I
     /\ name' = Next1
     /\ content' = [content EXCEPT ![Next1] = "foreign"]
     /\ UNCHANGED <<temp, mark, lock, guard, shared, pc, insist, seen, made, owned, attached, crashed>>
