@@ -297,4 +297,5 @@ RACES: dict[str, Race] = {
         Config(creators=_R({0, 1}), if_missing=_R({0, 1}), attachers=_R(), clearers=_R(), exits=_R(), restarts=_R()),
         "LiveIsKept",
     ),
+    "B99": Race(Config(attachers=_R(), clearers=_R(), exits=_R({0}), restarts=_R({0})), "NobodyFails"),
 }

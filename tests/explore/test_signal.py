@@ -187,6 +187,7 @@ def test_the_shipped_use_works_for_one_creator_and_attachers_of_its_tree() -> No
         ("G10", {"restarts": R()}),
         ("G10_clear", {"creators": R({0})}),
         ("P12_3", {"creators": R({0}), "if_missing": R({0})}),
+        ("B99", {"restarts": R()}),
     ],
 )
 def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> None:
