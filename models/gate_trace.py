@@ -43,8 +43,8 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
             wrong = str(error)
             break
     everybody = frozenset(range(ranks))
-    free = {"leavers": everybody, "mortal": everybody, "silent": everybody}
-    config = Config(ranks, max(1, len(keys)), capacity, max_late, max_issues=None, **free)
+    free = Config(ranks, max(1, len(keys)), capacity, max_late, max_issues=None)
+    config = replace(free, leavers=everybody, mortal=everybody, silent=everybody)
     verdict = judge(Gate(config), [initial_state(config)], observations, channel)
     if wrong and verdict.accepted:
         number = len(observations)

@@ -19,14 +19,14 @@ from tla.values import show
 __all__ = ("PROTOCOLS", "judge")
 
 PROTOCOLS = ("connect_response", "add_cache", "send_cache")
-_OF_RANK = ("Join", "Leave", "Fence", "Reappear")
+_OF_RANK = ("Join", "Leave", "Fence", "Vanish", "Reappear")
 _OF_ANSWER = ("PutAnswer", "RefuseLate")
 _OF_ENGINE = ("Collect", "EndLost", "EndTimeout")
 _RESULTS = {"PutAnswer": {"all_put"}, "Collect": {"key"}, "EndLost": {"key", "missing"}}
 _RESULTS["EndTimeout"] = _RESULTS["EndLost"]
 _GUARDS = (
     *("KeyedRounds", "OnePerRank", "LateRefused", "FenceDooms"),
-    *("FenceForgets", "OpenFences", "TimeoutEnds", "PassesPending"),
+    *("FenceForgets", "OpenFences", "VanishLost", "TimeoutEnds", "PassesPending"),
 )
 _INVARIANTS = ("OncePerRound", "DifferentKeys", "Bounded", "Progress")
 _PROPERTIES = ("LostOwesNothing",)
@@ -185,6 +185,7 @@ def _config(runs: Sequence[Encoded]) -> str:
         "Skippers": frozenset(),
         "Leavers": everybody,
         "Mortal": everybody,
+        "Silent": everybody,
         **dict.fromkeys(_GUARDS, True),
     }
     lines = ["SPECIFICATION TraceSpec", "CONSTANTS", *(f"{name} = {show(value)}" for name, value in constants.items())]

@@ -140,6 +140,12 @@ class GateChannel(Channel):
         if self._core.reappear(member.client_id):
             self._record("Reappear", {"rank": member.client_id})
 
+    def _miss(self, member: Member) -> None:
+        rank, core = member.client_id, self._core
+        if rank not in core.live and rank not in core.lost and not self._stands_in(rank):
+            core.vanish(rank)
+            self._record("Vanish", {"rank": rank})
+
     def _end_overdue(self, round_limit: float | None, operation: str) -> float | None:
         """EndTimeout if the oldest round is overdue; else return the seconds that it has left, if it has a limit."""
         oldest = self._core.pending()

@@ -257,5 +257,7 @@ class HostService:
     def _end(self, session: int, *, lost: bool) -> None:
         dp = self._replica_of.pop(session, None)
         if dp is not None:
-            for channel in self._replicas[dp].values():
-                channel.close_session(session, lost=lost)
+            channels = self._replicas[dp].values()
+            acted = lost and any(channel.has_acted(session) for channel in channels)
+            for channel in channels:
+                channel.close_session(session, lost=lost, acted=acted)

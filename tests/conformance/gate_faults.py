@@ -77,6 +77,19 @@ class _FenceKeepsLate(_Gate):
         self.late[rank].extend(owed)
 
 
+class _VanishIsNothing(_Gate):
+    def vanish(self, rank: int) -> None:
+        if rank in self.live or rank in self.lost:
+            super().vanish(rank)
+
+
+class _VanishKeepsLate(_Gate):
+    def vanish(self, rank: int) -> None:
+        owed = list(self.late[rank])
+        super().vanish(rank)
+        self.late[rank].extend(owed)
+
+
 class _JoinRevives(_Gate):
     def join(self, rank: int) -> None:
         super().join(rank)
@@ -142,6 +155,8 @@ CORE: dict[str, type[_Gate]] = {
         _FenceDoomsNothing,
         _FenceDoomsAll,
         _FenceKeepsLate,
+        _VanishIsNothing,
+        _VanishKeepsLate,
         _JoinRevives,
         _LostCanAnswerNewRounds,
         _HeadOfLine,

@@ -83,6 +83,45 @@ def test_a_second_handle_beside_a_live_one_changes_nothing(host: Host) -> None:
     assert host.put(first, "b") is False
 
 
+def _takes(host: Host, session: int) -> None:
+    host.service.act(session, "connect", "get_tasks", 0, 0.0, "get")
+
+
+def test_a_rank_that_took_a_request_and_dies_before_it_answers_is_lost(host: Host) -> None:
+    """At once, and its successor owes nothing."""
+    old, one = host.open(0), host.open(1)
+    _takes(host, old)
+    host.put(one, "a")
+    with pytest.raises(CommTimeoutError):
+        host.collect(round_limit=0.0)
+    host.put(one, "b")
+    host.service.lose_session(old)
+    with pytest.raises(PeerLostError) as caught:
+        host.collect()
+    assert caught.value.missing == (0,)
+    new = host.open(0)
+    assert [host.put(one, "a"), host.put(new, "a")] == [False, True]
+    assert host.collect() is not None
+
+
+def test_it_is_not_lost_while_another_handle_may_answer(host: Host) -> None:
+    old, one, other = host.open(0), host.open(1), host.open(0)
+    _takes(host, old)
+    host.put(one, "a")
+    host.service.lose_session(old)
+    assert host.collect() is None
+    assert host.put(other, "a") is True
+
+
+def test_the_end_of_a_handle_that_never_acted_says_nothing_about_its_rank(host: Host) -> None:
+    """It may have been an engine's."""
+    idle, one = host.open(0), host.open(1)
+    host.put(one, "a")
+    host.service.lose_session(idle)
+    assert host.collect() is None
+    assert host.put(host.open(0), "a") is True
+
+
 def test_what_was_never_heard_is_owed_by_the_rank(host: Host) -> None:
     """A process that is killed before the host has heard its first answer was no member of the gate. Its rank is
     waited for, and the next answer to that request is taken for the late one, once; its put is told so."""

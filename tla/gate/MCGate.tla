@@ -50,8 +50,10 @@ LostOwesNothing == [][\A r \in Ranks : (status[r] # "lost" /\ status'[r] = "lost
 
 ReturnAwaited == [][\A r \in Ranks : status[r] = "heir" => status'[r] # "lost"]_vars
 
+VanishedIsLost == [][\A r \in Ranks : Vanish(r) => status'[r] = "lost" /\ late'[r] = <<>>]_vars
+
 RefusesOnlyLate ==
-    [][\A r \in Ranks \ (Skippers \cup Mortal), i \in DOMAIN issued : RefuseLate(r, i) => i \in ended]_vars
+    [][\A r \in Ranks \ (Skippers \cup Mortal \cup Silent), i \in DOMAIN issued : RefuseLate(r, i) => i \in ended]_vars
 
 -----------------------------------------------------------------------------
 (***************************************************************************)
