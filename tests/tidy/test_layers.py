@@ -113,7 +113,12 @@ def test_only_the_standard_library_is_needed(package: str) -> None:
 
 
 def _is_for_types(name: str) -> bool:
-    """Signals are numpy arrays: the caller brings numpy, and fdcomm imports it for the type checker only."""
+    """What only the type checker imports.
+
+    Signals are numpy arrays: the caller brings numpy. Every type checker has typing_extensions.
+    """
+    if name in ("fdcomm.worker_queue: typing_extensions", "fdcomm.cache_queue: typing_extensions"):
+        return True
     return name.startswith("fdcomm.signals.") and name.partition(": ")[2] in ("numpy", "numpy.typing")
 
 
