@@ -172,18 +172,14 @@ class LayerSender:
             ClosedError: The sender was closed.
         """
         deadline = Deadline(timeout_seconds(timeout, "run_once"), self._runtime.monotonic)
-        with self._changed:
-            if self._running:
-                raise ProtocolViolationError("two threads run one LayerSender: its calls would come out of order")
-            self._running = True
+        work = self._next(deadline)
+        if work is None:
+            return False
         try:
-            work = self._next(deadline)
-            if work is not None:
-                work()
-            return work is not None
+            work()
         finally:
-            with self._changed:
-                self._running = False
+            self._running = False
+        return True
 
     def close(self) -> None:
         """End :meth:`run` and :meth:`follow`. What is in flight is dropped: end it before if others wait for it."""
@@ -196,26 +192,33 @@ class LayerSender:
         with self._changed:
             return self._table.in_flight()
 
-    def _next(self, deadline: Deadline) -> Callable[[], None] | None:
+    def _next(self, deadline: Deadline) -> Callable[[], object] | None:
+        """Return what is due, and from then on until it is done be the only one who runs it."""
         with self._changed:
             while True:
                 self._require_open()
+                if self._running:
+                    raise ProtocolViolationError("two threads run one LayerSender: its calls would come out of order")
                 limit = self._table.expire()
-                for lost in self._table.take_lost():
-                    if self._missing is not None:
-                        return partial(_call, self._missing, *lost)
-                done = self._table.next_done()
-                if done is not None:
-                    self._changed.notify_all()
-                    return partial(_call, self._finish, done.request, done.error)
-                ready = self._table.next_ready()
-                if ready is not None:
-                    return partial(self._send_layers, ready)
-                remaining = deadline.remaining()
+                work = self._due()
+                if work is not None:
+                    self._running = True
+                    return work
                 if deadline.expired():
                     return None
-                limits = [seconds for seconds in (limit, remaining) if seconds is not None]
+                limits = [seconds for seconds in (limit, deadline.remaining()) if seconds is not None]
                 self._changed.wait(min(limits) if limits else None)
+
+    def _due(self) -> Callable[[], object] | None:
+        for lost in self._table.take_lost():
+            if self._missing is not None:
+                return partial(self._missing, *lost)
+        done = self._table.next_done()
+        if done is not None:
+            self._changed.notify_all()
+            return partial(self._finish, done.request, done.error)
+        ready = self._table.next_ready()
+        return partial(self._send_layers, ready) if ready is not None else None
 
     def _send_layers(self, ready: Ready) -> None:
         try:
@@ -227,7 +230,3 @@ class LayerSender:
     def _require_open(self) -> None:
         if self._closed:
             raise ClosedError("the sender is closed")
-
-
-def _call(function: Callable[..., object], *args: object) -> None:
-    function(*args)
