@@ -117,7 +117,7 @@ def _is_for_types(name: str) -> bool:
 
     Signals are numpy arrays: the caller brings numpy. Every type checker has typing_extensions.
     """
-    if name in ("fdcomm.worker_queue: typing_extensions", "fdcomm.cache_queue: typing_extensions"):
+    if name.endswith(": typing_extensions"):
         return True
     return name.startswith("fdcomm.signals.") and name.partition(": ")[2] in ("numpy", "numpy.typing")
 
