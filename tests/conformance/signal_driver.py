@@ -87,9 +87,9 @@ class Driver:
                 self._seen.append(os.open(self.directory / name, os.O_RDONLY))
                 self._inodes.append(found.inode)
 
-    def mortal(self, number: int) -> bool:
-        """Return True while the process lives."""
-        return number not in self._dead
+    def inode(self, file: int) -> int:
+        """Return the inode of a file of the model."""
+        return self._inodes[file - 1]
 
     # -- state -------------------------------------------------------------------------------------------------------
 
