@@ -9,6 +9,7 @@ from fdcomm.errors import (
     AuthError,
     BarrierBrokenError,
     BarrierMismatchError,
+    CacheInfoMissingError,
     ClosedError,
     CommTimeoutError,
     ConfigError,
@@ -20,6 +21,7 @@ from fdcomm.errors import (
     HostNotFoundError,
     HostStartError,
     InconsistentAnswersError,
+    LayerTimeoutError,
     PayloadError,
     PayloadTooLargeError,
     PeerLostError,
@@ -36,8 +38,10 @@ from fdcomm.errors import (
     SignalReplacedError,
     SignalSpaceError,
     StaleAnswerError,
+    TaskEndedError,
     UnsafeConfigError,
 )
+from fdcomm.layerwise import LayerProgress, LayerSender
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.stats import DispatchStatistics
@@ -49,6 +53,7 @@ __all__ = (
     "AuthError",
     "BarrierBrokenError",
     "BarrierMismatchError",
+    "CacheInfoMissingError",
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
@@ -64,6 +69,9 @@ __all__ = (
     "HostStartError",
     "IPCSignal",
     "InconsistentAnswersError",
+    "LayerProgress",
+    "LayerSender",
+    "LayerTimeoutError",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -83,6 +91,7 @@ __all__ = (
     "SignalReplacedError",
     "SignalSpaceError",
     "StaleAnswerError",
+    "TaskEndedError",
     "UnsafeConfigError",
     "__version__",
     "shared_memory_exists",

@@ -13,7 +13,18 @@ from models.layerwise import Config, Done, Guards, Layerwise, State, Task
 from models.layerwise_bugs import BUGS
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "OPENING", "PAIR", "SHIPPED", "UNGUARDED", "compare_of", "compared", "decode")
+__all__ = (
+    "FAULTY",
+    "FIXED",
+    "OPENING",
+    "PAIR",
+    "SHIPPED",
+    "UNGUARDED",
+    "compare_of",
+    "compared",
+    "decode",
+    "spec_graph",
+)
 
 R = frozenset[int]
 Compared = tuple[Named[Any], Difference[Any]]

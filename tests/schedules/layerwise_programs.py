@@ -297,11 +297,11 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
         _program("packed word, 2 readers", partial(words, plain=False), Bound()),
         _program("plain words, 2 readers", partial(words, plain=True), Bound(preemptions=2)),
         _program("the writer dies", dying, Bound()),
-        _program("2 tasks", sending, Bound(preemptions=2)),
+        _program("2 tasks", sending, Bound(preemptions=1)),
         _program("2 tasks, room for 1", partial(sending, capacity=1), Bound(preemptions=1)),
         _program("2 passes of a slot", same_slot, Bound(preemptions=2)),
         _program("an info is lost", missing, Bound(preemptions=1, ticks=1)),
-        _program("a request is aborted", ending, Bound(preemptions=2)),
+        _program("a request is aborted", ending, Bound(preemptions=1)),
         _program("the sender is closed", closing, Bound()),
     )
 )
