@@ -1,0 +1,123 @@
+"""The shipping host's rearrangements on a controlled runtime, whose recorded runs the model judges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fdcomm.host.rearrange_channel import RearrangeChannel
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.testing import ControlledRuntime, Scenario
+from fdcomm.trace import FORMAT, Recorder
+from models.dispatch_trace import accept
+
+__all__ = ("RearrangeBed",)
+
+CHANNEL = "rearrange"
+_judged: dict[tuple[str, ...], str] = {}
+
+
+class _Memory(Recorder):
+    def __init__(self) -> None:
+        self.events: list[Mapping[str, Any]] = []
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        self.events.clear()
+
+
+class RearrangeBed:
+    """A host service with a session for each party; ``final`` has the model judge what was recorded."""
+
+    def __init__(self, runtime: ControlledRuntime, ranks: int = 2) -> None:
+        self.runtime = runtime
+        config = HostConfig(ranks)
+        self.recorder = _Memory()
+        words = runtime.words(words_needed(config))
+        self.service = HostService(config, runtime, words, recorder=self.recorder, only=(CHANNEL,))
+        channel = self.service.channel(CHANNEL)
+        assert isinstance(channel, RearrangeChannel)
+        self.core = channel._core
+        self.ranks = ranks
+        self.requester, self.coordinator = self.session(0), self.session(0)
+        self.loaders = [self.session(rank) for rank in range(ranks)]
+        self.workers = [self.session(rank) for rank in range(ranks)]
+
+    def session(self, client_id: int) -> int:
+        """Open a session."""
+        ranks, role = self.service.config.tp_size, "producer"
+        hello = Hello(
+            version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=0, role=role, pid=0
+        )
+        return self.service.open_session(hello)["session"]
+
+    def act(self, session: int, action: str, *args: Any) -> Any:
+        """Call the channel."""
+        return self.service.act(session, CHANNEL, action, *args, action)
+
+    def ask(self, limit: float | None = None, addresses: tuple[str, ...] = ()) -> int:
+        """Make a request."""
+        number: int = self.act(self.requester, "request", addresses, limit)
+        return number
+
+    def coordinate(self) -> int:
+        """Do the coordinator's part, waiting for as long as it takes."""
+        number, _ = self.act(self.coordinator, "take", None)
+        self.act(self.coordinator, "begin_load", number, b"plan")
+        self.act(self.coordinator, "gather", number, None)
+        self.act(self.coordinator, "declare", number, None)
+        self.act(self.requester, "update", number)
+        return int(number)
+
+    def load(self, rank: int) -> int:
+        """Do a loader's part."""
+        number, plan = self.act(self.loaders[rank], "take_load", None)
+        assert plan == b"plan"
+        self.act(self.loaders[rank], "report", number, None)
+        return int(number)
+
+    def up_to_update(self, limit: float | None = None) -> int:
+        """Bring a request to the point at which the workers may come."""
+        for session in self.workers:  # every worker has looked once, so that its loss is noticed
+            assert self.act(session, "take_update", 0.0) == 0
+        number = self.ask(limit)
+        assert self.act(self.coordinator, "take", 0.0) == (number, ())
+        self.act(self.coordinator, "begin_load", number, b"plan")
+        for rank in range(self.ranks):
+            self.load(rank)
+        self.act(self.coordinator, "declare", number, None)
+        self.act(self.requester, "update", number)
+        return number
+
+    def outcome(self, number: int) -> str:
+        """Return how a request has ended."""
+        return str(self.act(self.requester, "wait", number, 0.0)["what"])
+
+    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
+        """Return the scenario of these tasks, with the checks of this testbed."""
+
+        def at_the_end() -> None:
+            final()
+            self._judge()
+
+        return Scenario(tasks, invariant=self.invariant, final=at_the_end)
+
+    def invariant(self) -> None:
+        """What must hold between any two critical sections."""
+        if not self.runtime.idle():
+            return
+        core = self.core
+        over = core.phase in ("FREE", "DONE")
+        assert over == (core.request_number in core.outcomes or not core.request_number), "an outcome too early or late"
+        assert not core.exchanging() or core.phase == "UPDATING", "weights are exchanged for no request"
+        assert "swap" not in core.worker or "here" not in core.worker, "one has begun without another"
+
+    def _judge(self) -> None:
+        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
+        if lines not in _judged:
+            verdict = accept(lines)[0]
+            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
+        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"

@@ -1,0 +1,303 @@
+"""Long random runs of rearrangements: the core and a real host beside the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from hypothesis import event, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from fdcomm.core.rearrange import Rearrange as Core
+from fdcomm.errors import FdcommError, RearrangeEndedError
+from fdcomm.rearrange import RearrangeControl
+from models.dispatch_trace import accept_file
+from models.kernel import Action
+from models.rearrange import Config, Rearrange, State
+from models.rearrange_state import AWAY, LIVE, initial_state
+from tests.conformance.backends import lose
+from tests.conformance.host_driver import Channels
+from tests.conformance.rearrange_core import Driver, address_of, difference, free, probes, result_of
+from tests.conformance.waiting import Background, until
+
+__all__ = ("run_core", "run_host")
+
+_CHANNELS = 600
+
+# What brings a request to its end, in this order.
+_FORWARD = ("Updated", "Arrive", "Update", "DeclareLoaded", "ReportOk", "TakeLoad", "PeerReady", "BeginLoad", "Take")
+_FORWARD += ("Join", "Request")
+# What ends a request, or a wait; the last two are a matter of time.
+_ENDS = ("CallOff", "PeerFailed", "ReportFailed", "RefuseReport", "Free", "Withdraw", "EndTimeout")
+
+
+class _CoreMachine(RuleBasedStateMachine):
+    """The core against the model: same label, same state, same answer; or refused and unchanged."""
+
+    occurred: Counter[str]
+    make: Callable[[int], Core]
+
+    @initialize(n=st.integers(1, 3), peers=st.integers(0, 2), movers=st.frozensets(st.integers(0, 6)))
+    def start(self, n: int, peers: int, movers: frozenset[int]) -> None:
+        everybody = frozenset(range(2 * n + 1))
+        config = Config(n, peers, 1000, movers & everybody, frozenset(range(n)), frozenset(range(1, peers + 1)))
+        self.model, self.anything = Rearrange(config), free(config)
+        (self.state,) = self.model.initial()
+        self.driver = Driver(config, type(self).make)
+
+    @rule(data=st.data())
+    def act(self, data: st.DataObject) -> None:
+        """One of the actions that are possible; those that bring a request further more often."""
+        names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
+        ends = ("EndTimeout", "CallOff", "PeerFailed", "ReportFailed", "Crash", "Leave", "Withdraw", "Fence")
+        usual = [name for name in names if name not in ends] or names
+        more = ["Withdraw"] * 3 if "Withdraw" in names else []
+        name = data.draw(st.sampled_from([*names, *usual, *more]), label="action")
+        choices = list(self.model.actions[name](self.state))
+        self.take(*choices[data.draw(st.integers(0, len(choices) - 1), label="which")])
+
+    @rule(count=st.integers(1, 12))
+    def further(self, count: int) -> None:
+        """Some steps that bring a request to its end."""
+        for _ in range(count):
+            self.forward()
+
+    def forward(self) -> None:
+        """The next step of a request's way, if there is one."""
+        found = next((step for name in _FORWARD for step in self.model.actions[name](self.state)), None)
+        if found is not None:
+            self.take(*found)
+
+    @rule(name=st.sampled_from(_ENDS))
+    def end(self, name: str) -> None:
+        """A step that few runs would choose, as soon as it is possible."""
+        for _ in range(16):
+            wanted = next(iter(self.model.actions[name](self.state)), None)
+            if wanted is not None:
+                return self.take(*wanted)
+            self.forward()
+
+    def take(self, action: Action, after: State) -> None:
+        """Take a step of the model."""
+        result = self.driver.step(action)
+        assert result == result_of(action, after), f"{action} returned {result!r}"
+        self.state = after
+        event(action.name)
+        self.occurred[action.name] += 1
+
+    @rule(number=st.integers(0, 80))
+    def refused_call(self, number: int) -> None:
+        """One of the calls that are not possible now."""
+        calls = list(probes(self.driver.core, self.state, self.anything))
+        label, call, answer = calls[number % len(calls)]
+        try:
+            found: tuple[object] | None = (call(),)
+        except FdcommError:
+            found = None
+        assert found == answer, f"{label}: {found} instead of {answer}"
+
+    @invariant()
+    def same_state(self) -> None:
+        if hasattr(self, "driver"):
+            found = self.driver.state()
+            wanted = self.state._replace(outcome=self.state.outcome[-self.driver.core.kept :])
+            found = found._replace(outcome=found.outcome[-self.driver.core.kept :])
+            assert found == wanted, difference(wanted, found)
+
+
+def run_core(options: settings, make: Callable[[int], Core] = Core) -> Counter[str]:
+    """Run the machine; return how often each action took place."""
+
+    class Machine(_CoreMachine):
+        pass
+
+    Machine.make = staticmethod(make)
+    Machine.occurred = Counter()
+    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
+    return Machine.occurred
+
+
+class _HostMachine(RuleBasedStateMachine):
+    """Rearrangements of a real host, by handles; two ranks, one address; the rules are the model's steps."""
+
+    channels: Channels
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.replica = self.channels.take()
+        self.requester = self.open(0)
+        everybody = frozenset(range(5))
+        both = frozenset({0, 1})
+        config = Config(2, 1, 1000, everybody, both, frozenset({1}))
+        self.model = Rearrange(config)
+        self.state: State = initial_state(config)
+        self.handles: dict[int, RearrangeControl] = {}
+        self.waiting: dict[int, Background] = {}
+
+    def open(self, rank: int) -> RearrangeControl:
+        address = ("0.0.0.0", self.channels.server.get_server_port())
+        return RearrangeControl(address, num_client=2, client_id=rank, local_data_parallel_id=self.replica)
+
+    @rule(data=st.data())
+    def act(self, data: st.DataObject) -> None:
+        """One of the steps that can be made by a call, and are no matter of time."""
+        steps = [
+            (action, after)
+            for action, after in self.model.steps(self.state)
+            if action.name not in ("Crash", "Fence", "Withdraw", "EndTimeout")
+            and not (action.name == "Free" and self.state.status[4] != LIVE)
+        ]
+        names = sorted({action.name for action, _ in steps})
+        name = data.draw(st.sampled_from(names), label="action")
+        self.take(*data.draw(st.sampled_from([step for step in steps if step[0].name == name]), label="step"))
+
+    @rule(count=st.integers(1, 12))
+    def further(self, count: int) -> None:
+        """Some steps that bring a request to its end."""
+        for _ in range(count):
+            self.forward()
+
+    def forward(self) -> None:
+        """The next step of a request's way, if there is one."""
+        found = next((step for name in _FORWARD for step in self.model.actions[name](self.state)), None)
+        if found is not None:
+            self.take(*found)
+
+    @rule(name=st.sampled_from(_ENDS[:-2]))
+    def end(self, name: str) -> None:
+        """A step that few runs would choose, as soon as it is possible."""
+        for _ in range(16):
+            wanted = next(iter(self.model.actions[name](self.state)), None)
+            if wanted is not None and (name != "Free" or self.state.status[4] == LIVE):
+                return self.take(*wanted)
+            self.forward()
+
+    def take(self, action: Action, after: State) -> None:
+        """Take a step of the model."""
+        self.make(action)
+        self.state = after
+        event(action.name)
+        self.settle()
+
+    @rule(party=st.integers(0, 4))
+    def crash(self, party: int) -> None:
+        """The connection of a party is lost."""
+        if self.state.status[party] != LIVE:
+            return
+        lose(self.handles.pop(party))
+        until(lambda: party not in self.requester.status().parties, "the fence")
+        for name in ("Crash", "Fence"):
+            wanted = Action(name, (("party", party),))
+            self.state = next(t for action, t in self.model.actions[name](self.state) if action == wanted)
+        self.settle()
+
+    def make(self, action: Action) -> None:
+        """Make the call of a step."""
+        name, number = action.name, self.state.running
+        value = action.params[0][1] if action.params else 0
+        if name == "Join":
+            self.handles[value] = self.open(value % 2 if value < 4 else 0)
+            self.claim(value)
+        elif name == "Leave":
+            self.handles.pop(value).close()
+        elif name == "Request":
+            assert self.requester.request([address_of(1)]) == number + 1
+        elif name == "Update":
+            assert self.requester.update(number)
+        elif name == "Arrive":
+            handle = self.handles[2 + value]
+            self.waiting[value] = Background(lambda: handle.take_update(60))
+            last = [w for r, w in enumerate(self.state.worker) if r != value] == ["here"]
+            wanted = "swap" if last else "here"
+            until(lambda: self.requester.status().worker[value] == wanted, "the arrival")
+        elif name == "Updated":
+            self.handles[2 + value].updated(number)
+        elif name == "TakeLoad":
+            assert self.handles[value].take_load() == (number, number)
+        elif name in ("ReportOk", "ReportFailed"):
+            self.handles[value].report(number, name == "ReportOk", "no file")
+        elif name == "RefuseReport":
+            self.refused(lambda: self.handles[value].report(self.state.job[value]))
+        else:
+            self.coordinate(name, number)
+
+    def coordinate(self, name: str, number: int) -> None:
+        """Make a call of the coordinator."""
+        coordinator = self.handles[4]
+        if name == "Take":
+            assert coordinator.take() == (number, (address_of(1),))
+        elif name == "BeginLoad":
+            coordinator.begin_load(number, number)
+        elif name == "PeerReady":
+            coordinator.peer_ready(number, address_of(1))
+        elif name == "PeerFailed":
+            coordinator.peer_failed(number, address_of(1), "silence")
+        elif name == "DeclareLoaded":
+            coordinator.declare_loaded(number)
+        elif name == "CallOff":
+            coordinator.call_off(number, "no")
+        else:
+            assert coordinator.free()
+
+    def claim(self, party: int) -> None:
+        """Become a party by a call that does nothing else."""
+        handle = self.handles[party]
+        call = handle.updated if 2 <= party < 4 else handle.report if party < 2 else handle.declare_loaded
+        try:
+            call(9999)
+        except FdcommError:
+            return
+        raise AssertionError("a call about no request has worked")
+
+    def refused(self, call: Callable[[], None]) -> None:
+        """A call about what is over."""
+        try:
+            call()
+        except RearrangeEndedError:
+            return
+        raise AssertionError("a report about a request that is over was accepted")
+
+    def settle(self) -> None:
+        """Workers whose wait is over have been told what has come of it."""
+        for rank, call in list(self.waiting.items()):
+            if self.state.worker[rank] == "here":
+                continue
+            del self.waiting[rank]
+            if self.state.worker[rank] == "swap":
+                assert call.value() == self.state.running
+            else:
+                assert call.error() is not None
+
+    @invariant()
+    def same_state(self) -> None:
+        seen, state = self.requester.status(), self.state
+        assert (seen.phase, seen.request) == (state.phase, state.running)
+        assert (seen.load, seen.worker) == (state.load, state.worker)
+        assert seen.parties == tuple(party for party, status in enumerate(state.status) if status != AWAY)
+        assert (seen.outcome.what if seen.outcome else "open") == (state.outcome[-1] if state.outcome else "open")
+
+    def teardown(self) -> None:
+        for handle in (self.requester, *self.handles.values()):
+            handle.close()
+        for call in self.waiting.values():
+            call.error()
+
+
+def run_host(options: settings) -> Counter[str]:
+    """Run the machine over one host; return how often each action was recorded, after the model's judgement."""
+    channels = Channels(2, 1, _CHANNELS)
+    try:
+
+        class Machine(_HostMachine):
+            pass
+
+        Machine.channels = channels
+        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
+        occurred: Counter[str] = Counter()
+        for verdict in accept_file(str(channels.trace), only=("rearrange",)):
+            assert verdict.accepted, str(verdict)
+            occurred.update(verdict.counts)
+        return occurred
+    finally:
+        channels.close()
