@@ -1,0 +1,91 @@
+"""The models that the command line knows: what each is, and a fault for each of its guards.
+
+A new protocol adds its line to ``CATALOGUE``; modules are imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from models.explore import Path, explore
+from models.graph import build
+from models.kernel import Model
+from models.liveness import leads_to
+
+__all__ = ("CATALOGUE", "Listed", "broken_liveness", "counterexample")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One protocol's model.
+
+    Attributes:
+        model: ``module:class`` of the model, made from a configuration.
+        bugs: ``module:name`` of the table guard -> fault (``config``, ``violates``, perhaps ``liveness``, ``timed``).
+        properties: The module with ``liveness`` and ``fairness``; "" where TLC alone checks them.
+        timed: Fairness may or may not count time limits.
+    """
+
+    model: str
+    bugs: str
+    properties: str = ""
+    timed: bool = False
+
+    def make(self, config: Any) -> Model[Any]:
+        """Return the model under a configuration."""
+        made: Callable[[Any], Model[Any]] = _named(self.model)
+        return made(config)
+
+    def default(self) -> Any:
+        """Return the configuration in which nothing is said."""
+        return import_module(self.model.partition(":")[0]).Config()
+
+    def faults(self) -> Mapping[str, Any]:
+        """Return the fault of each guard."""
+        found: Mapping[str, Any] = _named(self.bugs)
+        return found
+
+    def promises(self, config: Any) -> list[str]:
+        """Return the names of what must happen in the end."""
+        return list(import_module(self.properties).liveness(config)) if self.properties else []
+
+
+def _named(where: str) -> Any:
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
+
+
+CATALOGUE: dict[str, Listed] = {
+    "dispatch": Listed("models.dispatch:Dispatch", "models.dispatch_bugs:BUGS", "models.dispatch_liveness"),
+    "bitmask": Listed("models.bitmask:Bitmask", "models.bitmask_bugs:BUGS"),
+    "gate": Listed("models.gate:Gate", "models.gate_bugs:BUGS", "models.gate_properties", timed=True),
+    "barrier": Listed("models.barrier:Barrier", "models.barrier_bugs:BUGS", "models.barrier_properties"),
+}
+
+
+def broken_liveness(listed: Listed, config: Any, *, timed: bool = True) -> dict[str, tuple[str, Path[Any]]]:
+    """Return each liveness property that fails, with what is said of it and a behaviour."""
+    if not listed.properties:
+        return {}
+    module = import_module(listed.properties)
+    fair = module.fairness(config, timed=timed) if listed.timed else module.fairness(config)
+    graph = build(listed.make(config))
+    broken: dict[str, tuple[str, Path[Any]]] = {}
+    for name, properties in module.liveness(config).items():
+        for prop in properties:
+            if name not in broken and (lasso := leads_to(graph, prop, fair)) is not None:
+                broken[name] = (f"{prop.name}: {lasso}", lasso.path)
+    return broken
+
+
+def counterexample(listed: Listed, guard: str) -> tuple[str, Path[Any]] | None:
+    """Return what fails without the guard, and a shortest behaviour in which it does; None when nothing does."""
+    bug = listed.faults()[guard]
+    if getattr(bug, "liveness", False):
+        # Without limits on time a wait may last; where the fault is about limits they count.
+        return broken_liveness(listed, bug.config, timed=getattr(bug, "timed", False)).get(bug.violates)
+    found = explore(listed.make(bug.config), only={bug.violates}).violation
+    return None if found is None else (str(found), found.path)
