@@ -14,7 +14,7 @@ from fdcomm.signals.word import Word
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.conformance.word_segment import Bed
 
-__all__ = ("PROGRAMS", "RACES", "race", "sequence_of", "word_of")
+__all__ = ("LARGE_PROGRAMS", "PROGRAMS", "RACES", "race", "sequence_of", "word_of")
 
 CELLS = 2
 
@@ -198,15 +198,21 @@ def _program(
 PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
     (
         _program("set and wait, store buffers", waiting, Bound()),
-        _program("set twice, and wait", partial(waiting, sets=2, weak=False), Bound()),
-        _program("two set, one waits", partial(waiting, setters=2, weak=False), Bound()),
         _program("set and wait, spurious wake-ups", partial(waiting, weak=False), Bound(spurious=2)),
         _program("replaced while one waits, store buffers", superseded, Bound()),
         _program("the setter is killed", killed, Bound()),
         _program("add, add, compare and set", adding, Bound(preemptions=2)),
         _program("write and read as one, store buffers", writing, Bound()),
-        _program("two write, one reads", partial(writing, writers=2, weak=False), Bound(preemptions=2)),
         _program("the writer is killed", torn, Bound()),
+    )
+)
+
+
+LARGE_PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
+    (
+        _program("set twice, and wait", partial(waiting, sets=2, weak=False), Bound()),
+        _program("two set, one waits", partial(waiting, setters=2, weak=False), Bound()),
+        _program("two write, one reads", partial(writing, writers=2, weak=False), Bound(preemptions=2)),
     )
 )
 

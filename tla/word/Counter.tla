@@ -87,7 +87,8 @@ Kill(p) ==
     /\ pc' = [pc EXCEPT ![p] = "dead"]
     /\ UNCHANGED <<value, added>>
 
-Next == \E p \in Processes : Lock(p) \/ LoadOld(p) \/ StoreSum(p) \/ StoreIf(p) \/ Unlock(p) \/ Kill(p)
+Next ==
+    \E p \in Processes : Lock(p) \/ LoadOld(p) \/ StoreSum(p) \/ StoreIf(p) \/ Unlock(p) \/ Kill(p)
 
 Spec == Init /\ [][Next]_vars
 

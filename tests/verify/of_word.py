@@ -1,0 +1,170 @@
+"""The checks of typed access to signals at the levels V2 to V6. V1 and V7 are in the manifest and the register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+from fdcomm.testing import Bound, Exhaustive, Report, explore
+from tests.conformance.word_plans import LARGE, RANDOM, SMALL, part_of
+from tests.conformance.word_walks import drive
+from tests.refine import word_graphs
+from tests.schedules.word_programs import LARGE_PROGRAMS, PROGRAMS, RACES, race
+from tests.stateful.word_walks import run_random
+from tests.traces.word_runs import ALTERED, accept, real_run
+from tests.verify.check import Check, Row
+
+__all__ = ("checks",)
+
+_SEED = 20_401
+
+
+def checks(level: str, size: str) -> list[Check]:
+    """Return the checks of a level."""
+    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
+    return offers[level](size == "large") if level in offers else []
+
+
+def _check(level: str, what: str, run: Callable[..., Row], *args: object) -> Check:
+    return Check("word", level, what, run, args)
+
+
+# -- V2 ------------------------------------------------------------------------------------------------------------
+
+
+def _v2(large: bool) -> list[Check]:
+    names = list(word_graphs.FIXED) if large else list(word_graphs.SMALL)
+    found = [_check("V2", name, _graph, name, name) for name in names]
+    if large:
+        found += [_check("V2", f"without {name}", _graph, f"without {name}", name) for name in word_graphs.FAULTY]
+    return found
+
+
+def _graph(what: str, name: str) -> Row:
+    part, config = {**word_graphs.FIXED, **word_graphs.FAULTY}[name]
+    wanted, difference = word_graphs.compared(part, config)
+    return Row(
+        "word",
+        "V2",
+        what,
+        ok=not difference,
+        states=len(wanted.states),
+        edges=len(wanted.edges),
+        bounds=_bounds(config.constants()),
+        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
+    )
+
+
+def _bounds(constants: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in constants.items() if type(value) is int)
+
+
+# -- V3, V4 --------------------------------------------------------------------------------------------------------
+
+
+def _v3(large: bool) -> list[Check]:
+    return [_check("V3", f"every edge: {plan}", _edges, plan) for plan in (*SMALL, *(LARGE if large else ()))]
+
+
+def _edges(plan: str) -> Row:
+    done = drive(part_of(plan))
+    return Row(
+        "word",
+        "V3",
+        f"every edge: {plan}",
+        ok=done.edges > 0 and done.walks > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=_bounds(part_of(plan).config.constants()),
+        detail=f"{done.walks} behaviours, one load, store or system call at a time",
+    )
+
+
+def _v4(large: bool) -> list[Check]:
+    examples, length = (400, 200) if large else (12, 60)
+    return [_check("V4", f"random behaviours: {plan}", _random, plan, examples, length) for plan in RANDOM]
+
+
+def _random(plan: str, examples: int, length: int) -> Row:
+    options = settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    occurred = run_random(plan, options, length)
+    possible = set(part_of(plan).model.actions)
+    missing = sorted(possible - set(occurred) - {"LoadToken", "GiveUp"})
+    return Row(
+        "word",
+        "V4",
+        f"random behaviours: {plan}",
+        ok=not missing,
+        edges=sum(occurred.values()),
+        bounds=f"{examples} runs of up to {length} steps, derandomized",
+        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(occurred)} actions occurred",
+    )
+
+
+# -- V5 ------------------------------------------------------------------------------------------------------------
+
+
+def _v5(large: bool) -> list[Check]:
+    found = [_check("V5", name, _schedules, name) for name in (*PROGRAMS, *(LARGE_PROGRAMS if large else ()))]
+    what = "race {}: found on the published steps, none on ours"
+    return [*found, *(_check("V5", what.format(name), _race, name) for name in RACES if large or name == "lost-update")]
+
+
+def _schedules(name: str) -> Row:
+    program, bound = {**PROGRAMS, **LARGE_PROGRAMS}[name]
+    report = explore(program, Exhaustive(), bound)
+    ok = report.complete and report.failure is None
+    return Row("word", "V5", name, ok, report.states, report.steps, bounds=str(bound), detail=_told(report))
+
+
+def _race(name: str) -> Row:
+    shipped = explore(race(name, shipped=True), Exhaustive(), Bound())
+    ours = explore(race(name, shipped=False), Exhaustive(), Bound())
+    found = shipped.failure.message if shipped.failure is not None else "no failure"
+    return Row(
+        "word",
+        "V5",
+        f"race {name}: found on the published steps, none on ours",
+        ok=shipped.failure is not None and ours.complete and ours.failure is None,
+        states=ours.states,
+        edges=ours.steps,
+        bounds=str(Bound()),
+        detail=f"published: {found}, in {shipped.executions} executions; ours: {_told(ours)}",
+    )
+
+
+def _told(report: Report) -> str:
+    if report.failure is not None:
+        return f"{report.failure.verdict}: {report.failure.message}; schedule {list(report.failure.choices)}"
+    return f"{'complete' if report.complete else 'NOT complete'} in {report.executions} executions"
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+
+def _v6(large: bool) -> list[Check]:
+    return [_check("V6", "real processes, one is killed; altered runs are rejected", _traces, 12 if large else 1)]
+
+
+def _traces(number: int) -> Row:
+    runs = [real_run(_SEED + count) for count in range(number)]
+    refused = [str(verdict) for verdict in map(accept, runs) if not verdict.accepted]
+    wrong = [name for name, change in ALTERED.items() for run in runs if accept(change(run)).accepted]
+    detail = refused[0] if refused else f"accepted: {', '.join(wrong)}" if wrong else "judged by the model"
+    return Row(
+        "word",
+        "V6",
+        "real processes, one is killed; altered runs are rejected",
+        ok=not refused and not wrong,
+        edges=sum(map(len, runs)),
+        bounds=f"{number} runs of 4 processes, seed {_SEED}",
+        detail=detail,
+    )
