@@ -42,8 +42,8 @@ from fdcomm.errors import (
     UnsafeConfigError,
 )
 from fdcomm.layerwise import LayerProgress, LayerSender
-from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
+from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.stats import DispatchStatistics
 from fdcomm.worker_queue import EngineWorkerQueue
 
