@@ -30,10 +30,11 @@ R = frozenset[int]
 # Together every action. These are MCSignal_small.cfg and MCSignal_attach.cfg.
 FIXED: dict[str, Config] = {
     "2 creators": Config(insisters=R({1}), mortal=R({0}), foreign=True, full=True),
-    "a creator and an attacher": Config(creators=R({0}), attachers=R({1}), mortal=R({0})),
+    "a creator and an attacher": Config(creators=R({0}), attachers=R({1})),
 }
 
 LARGE: dict[str, Config] = {
+    "a mortal creator and an attacher": Config(creators=R({0}), attachers=R({1}), mortal=R({0})),
     "everything": Config(insisters=R({1}), attachers=R({0}), mortal=R({0, 1}), foreign=True, full=True),
     "every guard away": Config(attachers=R({1}), mortal=R({0}), foreign=True, guards=Guards.without(*Guards.names())),
 }
