@@ -30,7 +30,7 @@ LARGE: dict[str, Plan] = {
 
 # Too large for every edge: random behaviours.
 RANDOM: dict[str, Plan] = {
-    "2 set thrice, 2 wait": (WordPart, word.Config(2, 2, 3, supersede=True, mortal=R({1, 3}))),
+    "2 set 8 times, 2 wait": (WordPart, word.Config(2, 2, 8, supersede=True, mortal=R({1, 3}))),
     "3 add, 2 compare and set": (CounterPart, word_counter.Config(3, 2, 4, R({0, 4}))),
     "3 write 3 cells, 2 read": (SequencePart, word_sequence.Config(3, 2, 3, 3, mortal=R({0, 1}))),
     "4 lock, 2 of them shared": (

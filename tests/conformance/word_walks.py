@@ -21,6 +21,7 @@ from models.kernel import Action, changes, show
 __all__ = ("Coverage", "Deviation", "Part", "Walk", "drive", "follow", "random_walk", "walks")
 
 _IDLE = "idle"
+_RARE = 30
 
 Walk = list[tuple[Any, Action, Any]]
 
@@ -209,14 +210,16 @@ class _Follow:
 
 
 def random_walk(part: Part, choices: Iterable[int]) -> Walk:
-    """Return a behaviour of the model: at each state the step of that number, counted round."""
+    """Return a behaviour of the model: at each state the step of that number, counted round; deaths are rare."""
     state = next(iter(part.model.initial()))
     walk: Walk = []
     for choice in choices:
         steps = [step for step in part.model.steps(state) if part.is_drivable(state, step[0])]
         if not steps:
             break
-        action, after = steps[choice % len(steps)]
+        if choice % _RARE:
+            steps = [step for step in steps if step[0].name not in ("Kill", "StoreGone")] or steps
+        action, after = steps[choice // _RARE % len(steps)]
         walk.append((state, action, after))
         state = after
     return walk

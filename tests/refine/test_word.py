@@ -9,7 +9,7 @@ from tests.refine.word_graphs import FIXED, SMALL, compared
 pytestmark = pytest.mark.tlc
 
 
-@pytest.mark.parametrize("name", [*SMALL, "lock"])
+@pytest.mark.parametrize("name", [*SMALL, "write and read as one", "lock"])
 def test_the_graphs_are_equal(name: str) -> None:
     wanted, difference = compared(*FIXED[name])
     assert not difference, difference.text()

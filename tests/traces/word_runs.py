@@ -29,7 +29,7 @@ _POINTS = ("word.add.locked", "word.add.loaded", "word.add.stored")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def real_run(seed: int, adders: int = 3, adds: int = 12) -> list[Event]:
+def real_run(seed: int, adders: int = 2, adds: int = 15) -> list[Event]:
     """Let processes add, one compare and set, and kill one of them at a random place. The last event is the value."""
     chance = random.Random(seed)
     victim = chance.randrange(adders)

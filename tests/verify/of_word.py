@@ -83,7 +83,7 @@ def _edges(plan: str) -> Row:
 
 
 def _v4(large: bool) -> list[Check]:
-    examples, length = (400, 200) if large else (12, 60)
+    examples, length = (400, 200) if large else (15, 120)
     return [_check("V4", f"random behaviours: {plan}", _random, plan, examples, length) for plan in RANDOM]
 
 
@@ -165,6 +165,6 @@ def _traces(number: int) -> Row:
         "real processes, one is killed; altered runs are rejected",
         ok=not refused and not wrong,
         edges=sum(map(len, runs)),
-        bounds=f"{number} runs of 4 processes, seed {_SEED}",
+        bounds=f"{number} runs of 3 processes, seed {_SEED}",
         detail=detail,
     )
