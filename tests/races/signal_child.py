@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.races.shipped_signal import ShippedSignal, exists, tracker
 
-__all__: tuple[str, ...] = ()
+__all__ = ("Ours",)
 
 
 class Shipped:
@@ -133,6 +133,11 @@ class Ours:
     def clear(self) -> None:
         """Clear."""
         self._handle.clear()
+
+    def close(self) -> None:
+        """Let go of it; nothing is removed."""
+        if self._handle is not None:
+            self._handle.close()
 
     def superseded(self) -> bool:
         """Has another one the name, or none?"""

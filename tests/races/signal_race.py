@@ -14,10 +14,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from fdcomm.errors import FdcommError
 from tests.races.pipes import ROOT, WATCHDOG_S, read_line
 from tests.races.race import Race
+from tests.races.signal_child import Ours
 
-__all__ = ("SEEN_STEP", "UNSEEN_STEPS", "Refused", "SignalRace", "SignalUser", "SignalWorld", "killed_in_a_create")
+__all__ = (
+    "SEEN_STEP",
+    "UNSEEN_STEPS",
+    "LocalUser",
+    "Refused",
+    "SignalRace",
+    "SignalUser",
+    "SignalWorld",
+    "killed_in_a_create",
+)
 
 _NUMBERS = itertools.count()
 MEMORY = Path("/dev/shm")
@@ -117,6 +128,24 @@ class SignalUser:
                 pipe.close()
 
 
+class LocalUser:
+    """fdcomm's signal in this very process, where a scenario needs no other one."""
+
+    def __init__(self, name: str) -> None:
+        self._subject = Ours(name, lambda step: None)
+
+    def do(self, what: str, *args: Any) -> Any:
+        """Call it and return its result."""
+        try:
+            return getattr(self._subject, what)(*args)
+        except FdcommError as error:
+            raise Refused(type(error).__name__, str(error)) from error
+
+    def end(self) -> None:
+        """Let go of it."""
+        self._subject.close()
+
+
 class SignalWorld:
     """A name, and the processes that use it."""
 
@@ -128,6 +157,12 @@ class SignalWorld:
     def user(self) -> SignalUser:
         """Start a process of its own tree."""
         user = SignalUser(self.variant, self.name)
+        self._stack.callback(user.end)
+        return user
+
+    def here(self) -> LocalUser:
+        """Return a user of ours in this process."""
+        user = LocalUser(self.name)
         self._stack.callback(user.end)
         return user
 
@@ -172,7 +207,7 @@ class SignalRace(Race):
 
 def killed_in_a_create(world: SignalWorld) -> str:
     """Kill a create after one of its steps; each time the next create must work."""
-    survivor = world.user()
+    survivor = world.here()
     for step in ("MakeTemp", "TakeLock", SEEN_STEP):
         maker = world.user()
         maker.start("create", 1, stop_at=step)

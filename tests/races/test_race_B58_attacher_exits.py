@@ -27,7 +27,7 @@ def ours(world: SignalWorld) -> str:
     attacher.exit()
     attacher.last_words()
     maker.do("write", 6)
-    return "" if world.user().do("attach") == 6 else "another memory has the name"
+    return "" if world.here().do("attach") == 6 else "another memory has the name"
 
 
 RACE = SignalRace(("B58",), shipped, ours, "is gone for everybody")

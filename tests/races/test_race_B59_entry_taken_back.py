@@ -23,11 +23,11 @@ def ours(world: SignalWorld) -> str:
     maker.do("create", 5)
     if maker.do("attach_in_a_child"):
         return "there is a tracker"
-    assert world.user().do("attach") == 5
+    assert world.here().do("attach") == 5
     maker.kill()
     if said := maker.last_words():
         return f"somebody says {said!r}"
-    successor = world.user()
+    successor = world.here()
     successor.do("create", 6)  # what is left has no owner, so it is replaced
     successor.do("clear")
     return "something is left" if world.there() else ""

@@ -20,7 +20,7 @@ def shipped(world: SignalWorld) -> str:
 
 
 def ours(world: SignalWorld) -> str:
-    maker, attacher = world.user(), world.user()
+    maker, attacher = world.user(), world.here()
     maker.start("create", 5, stop_at=UNSEEN_STEPS[0])
     for step in UNSEEN_STEPS[1:]:
         try:

@@ -23,7 +23,7 @@ def shipped(world: SignalWorld) -> str:
 
 
 def ours(world: SignalWorld) -> str:
-    first, second, other = world.user(), world.user(), world.user()
+    first, second, other = world.user(), world.here(), world.here()
     for step in UNSEEN_STEPS:
         first.start("create", 1, stop_at=step)
         try:

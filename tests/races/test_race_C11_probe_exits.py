@@ -27,7 +27,7 @@ def ours(world: SignalWorld) -> str:
         return "a question has started a tracker"
     asker.exit()
     asker.last_words()
-    return "" if world.user().do("attach") == 5 else "another memory has the name"
+    return "" if world.here().do("attach") == 5 else "another memory has the name"
 
 
 RACE = SignalRace(("C11",), shipped, ours, "is gone for everybody")

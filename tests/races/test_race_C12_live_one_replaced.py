@@ -20,7 +20,7 @@ def shipped(world: SignalWorld) -> str:
 
 
 def ours(world: SignalWorld) -> str:
-    first, second, old, new = (world.user() for _ in range(4))
+    first, second, old, new = world.user(), world.here(), world.here(), world.here()
     first.do("create", 1)
     assert old.do("attach") == 1
     try:

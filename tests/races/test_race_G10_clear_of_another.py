@@ -18,7 +18,7 @@ def shipped(world: SignalWorld) -> str:
 
 
 def ours(world: SignalWorld) -> str:
-    first, second, attacher = world.user(), world.user(), world.user()
+    first, second, attacher = world.user(), world.here(), world.here()
     first.do("create", 1)
     second.do("replace", 2)
     if not first.do("superseded"):

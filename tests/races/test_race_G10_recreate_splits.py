@@ -26,7 +26,7 @@ def ours(world: SignalWorld) -> str:
     maker.kill()
     if attacher.do("superseded"):
         return "told before anything has changed"
-    again = world.user()
+    again = world.here()
     again.do("create", 2)
     if not attacher.do("superseded"):
         return "the attacher keeps the old memory, and nothing tells it"

@@ -19,7 +19,7 @@ def shipped(world: SignalWorld) -> str:
 
 
 def ours(world: SignalWorld) -> str:
-    first, second = world.user(), world.user()
+    first, second = world.user(), world.here()
     assert [first.do("probe"), second.do("probe")] == [False, False]
     first.do("create", 1)
     try:
