@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from types import TracebackType
 from typing import Any, Final
 
@@ -151,20 +153,16 @@ class LayerProgress:
     def _find_or_make(self, name: str, deadline: Deadline) -> IPCSignal:
         """Attach to the segment of this very name, or make it; never anew if somebody has it."""
         while True:
-            try:
+            with contextlib.suppress(SignalNotFoundError):
                 signal = self._segment(name, deadline, create=False)
-            except SignalNotFoundError:
-                pass
-            else:
                 if self._foreign or signal.owner_alive(deadline.remaining()):
                     return signal
                 signal.close()
             if not self._foreign:
                 self._runtime.point("layerwise.create")
-                try:
+                # Another process may be faster: its segment is the one to attach to.
+                with contextlib.suppress(SignalInUseError):
                     return self._segment(name, deadline, create=True)
-                except SignalInUseError:
-                    pass  # another process was faster: its segment is the one to attach to
             if deadline.expired():
                 raise CommTimeoutError(
                     f"the progress words {name!r} are not there after {deadline.waited():.3g} s; is the worker up?",
@@ -174,9 +172,8 @@ class LayerProgress:
             self._runtime.sleep(_OPEN_POLL_S)
 
     def _segment(self, name: str, deadline: Deadline, *, create: bool) -> IPCSignal:
-        import numpy as np
-
-        first: Any = np.full(1, -1, dtype=np.int64 if name == self._names[-1] and not self._foreign else np.int32)
+        is_packed = not self._foreign and name == self._names[-1]
+        first = _numpy().full(1, -1, dtype="int64" if is_packed else "int32")
         return IPCSignal(
             name,
             first,
@@ -259,3 +256,11 @@ class LayerProgress:
     def _deadline(self, operation: str, timeout: Timeout) -> Deadline:
         limit = self._timeout if timeout is DEFAULT else timeout
         return Deadline(timeout_seconds(limit, operation), self._runtime.monotonic)
+
+
+def _numpy() -> Any:
+    """The words are arrays, as FastDeploy's readers expect them."""
+    try:
+        return importlib.import_module("numpy")
+    except ImportError as error:
+        raise ConfigError("the progress words are numpy arrays: install numpy") from error

@@ -21,6 +21,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "AuthError": (multiprocessing.AuthenticationError, PermissionError),
     "BarrierBrokenError": (threading.BrokenBarrierError,),
     "BarrierMismatchError": (threading.BrokenBarrierError,),
+    "CacheInfoMissingError": (TimeoutError,),
     "ClosedError": (ValueError,),
     "CommTimeoutError": (TimeoutError,),
     "ConfigError": (ValueError,),
@@ -31,6 +32,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "HostNotFoundError": (ConnectionRefusedError,),
     "HostStartError": (RuntimeError,),
     "InconsistentAnswersError": (ValueError,),
+    "LayerTimeoutError": (TimeoutError,),
     "PayloadError": (pickle.PicklingError, TypeError),
     "PayloadTooLargeError": (ValueError,),
     "PeerLostError": (ConnectionError,),
@@ -45,6 +47,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "SignalReplacedError": (),
     "SignalSpaceError": (OSError,),
     "StaleAnswerError": (RuntimeError,),
+    "TaskEndedError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),
 }
 
