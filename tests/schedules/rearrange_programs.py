@@ -252,8 +252,8 @@ def closing(runtime: ControlledRuntime) -> Scenario:
 
 
 _ALL: dict[str, tuple[Callable[[ControlledRuntime], Scenario], Bound]] = {
-    "1 rank, from the request to the end": (whole_way, Bound(preemptions=1)),
-    "2 workers meet": (meeting, Bound(spurious=1)),
+    "1 rank, from the request to the end": (whole_way, Bound(preemptions=0, spurious=1)),
+    "2 workers meet": (meeting, Bound()),
     "2 requesters": (two_requesters, Bound(spurious=1)),
     "a loader is lost": (loader_lost, Bound()),
     "a worker is lost": (worker_lost, Bound(spurious=1)),

@@ -27,7 +27,7 @@ _CHANNELS = 600
 
 # What brings a request to its end, in this order.
 _FORWARD = ("Updated", "Arrive", "Update", "DeclareLoaded", "ReportOk", "TakeLoad", "PeerReady", "BeginLoad", "Take")
-_FORWARD += ("Join", "Request")
+_FORWARD += ("Join", "Request", "RefuseReport", "Free")
 # What ends a request, or a wait; the last two are a matter of time.
 _ENDS = ("CallOff", "PeerFailed", "ReportFailed", "RefuseReport", "Free", "Withdraw", "EndTimeout")
 
@@ -72,11 +72,16 @@ class _CoreMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(_ENDS))
     def end(self, name: str) -> None:
         """A step that few runs would choose, as soon as it is possible."""
-        for _ in range(16):
-            wanted = next(iter(self.model.actions[name](self.state)), None)
+        for _ in range(30):
+            early = name == "RefuseReport" and any(self.state.job) and self.state.phase == "DOING"
+            steps = self.model.actions["EndTimeout" if early else name](self.state)
+            wanted = next(iter(steps), None)
             if wanted is not None:
-                return self.take(*wanted)
-            self.forward()
+                self.take(*wanted)
+            else:
+                self.forward()
+            if wanted is not None and not early:
+                break
 
     def take(self, action: Action, after: State) -> None:
         """Take a step of the model."""
@@ -167,11 +172,15 @@ class _HostMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(_ENDS[:-2]))
     def end(self, name: str) -> None:
         """A step that few runs would choose, as soon as it is possible."""
-        for _ in range(16):
-            wanted = next(iter(self.model.actions[name](self.state)), None)
+        for _ in range(30):
+            early = name == "RefuseReport" and any(self.state.job) and self.state.phase == "DOING"
+            wanted = next(iter(self.model.actions["CallOff" if early else name](self.state)), None)
             if wanted is not None and (name != "Free" or self.state.status[4] == LIVE):
-                return self.take(*wanted)
-            self.forward()
+                self.take(*wanted)
+                if not early:
+                    break
+            else:
+                self.forward()
 
     def take(self, action: Action, after: State) -> None:
         """Take a step of the model."""

@@ -37,6 +37,6 @@ def test_a_fault_of_the_core_is_found(fault: str) -> None:
 
 @pytest.mark.multiproc
 def test_a_real_host_and_the_model_agree() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=20, max_examples=25, report_multiple_bugs=False))
+    occurred = run_host(settings(FIXED, stateful_step_count=20, max_examples=15, report_multiple_bugs=False))
     unseen = {"Crash", "RefuseReport", "Withdraw", "EndTimeout"}
     assert {name for name in EVERY_ACTION - unseen if not occurred[name]} == set()

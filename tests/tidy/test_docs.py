@@ -78,6 +78,7 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
         "Actions",
         {
             "gate": "A request's way",
+            "rearrange": "A request's way",
             "word": "A change's way",
             "barrier": "A round's way",
             "signal": "A segment's way",
