@@ -208,7 +208,7 @@ class SequencedSignal:
             array: NDArray[Any] = numpy.asarray(values)
             if array.shape == self._shape and numpy.can_cast(array.dtype, self._dtype, "same_kind"):
                 exact = array.astype(self._dtype, order="C")
-                if bool((exact == array).all()):
+                if array.dtype == self._dtype or bool((exact == array).all()):
                     return memoryview(cast("Any", exact.reshape(-1).view(numpy.uint8)))
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"write: these are no values of the signal: {error}", operation="write") from None

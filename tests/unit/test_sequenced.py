@@ -140,7 +140,8 @@ def test_one_holder_or_several_that_share(lock: IPCLock, tmp_path: Path) -> None
     other = _other(tmp_path)
     assert lock.name == "fd_lock_cache.9923"
     with lock:
-        assert lock.held
+        holding = lock.held
+        assert holding
         with pytest.raises(CommTimeoutError):
             other.acquire(timeout=0)
         with pytest.raises(CommTimeoutError):

@@ -47,7 +47,7 @@ def test_get_and_set_are_the_arrays(made: IPCSignal) -> None:
     made.value[2] = 7
     assert word.get() == 7
     assert made.word(-1).get() == 3
-    word.set(np.int64(9))  # type: ignore[arg-type]
+    word.set(np.int64(9))
     assert word.get() == 9
 
 
