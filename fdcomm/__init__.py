@@ -37,6 +37,7 @@ from fdcomm.errors import (
     SignalNotFoundError,
     SignalReplacedError,
     SignalSpaceError,
+    SignalTornError,
     StaleAnswerError,
     TaskEndedError,
     UnsafeConfigError,
@@ -44,6 +45,9 @@ from fdcomm.errors import (
 from fdcomm.layerwise import LayerProgress, LayerSender
 from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
+from fdcomm.signals.lock import IPCLock
+from fdcomm.signals.sequenced import SequencedSignal
+from fdcomm.signals.word import Word
 from fdcomm.stats import DispatchStatistics
 from fdcomm.worker_queue import EngineWorkerQueue
 
@@ -67,6 +71,7 @@ __all__ = (
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
+    "IPCLock",
     "IPCSignal",
     "InconsistentAnswersError",
     "LayerProgress",
@@ -83,6 +88,7 @@ __all__ = (
     "RearrangeEndedError",
     "RearrangeOutcome",
     "RearrangeStatus",
+    "SequencedSignal",
     "SignalError",
     "SignalInUseError",
     "SignalMismatchError",
@@ -90,9 +96,11 @@ __all__ = (
     "SignalNotFoundError",
     "SignalReplacedError",
     "SignalSpaceError",
+    "SignalTornError",
     "StaleAnswerError",
     "TaskEndedError",
     "UnsafeConfigError",
+    "Word",
     "__version__",
     "shared_memory_exists",
 )

@@ -24,6 +24,7 @@ from fdcomm import status_constants
 from fdcomm.cache_queue import EngineCacheQueue
 from fdcomm.errors import ConfigError
 from fdcomm.signals import IPCSignal, shared_memory_exists
+from fdcomm.signals.lock import IPCLock
 from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = ("PACKAGE", "install")
@@ -34,7 +35,7 @@ _CONSTANTS: Final = {name: getattr(status_constants, name) for name in status_co
 _MODULES: Final[dict[str, dict[str, Any]]] = {
     "engine_worker_queue": {"EngineWorkerQueue": EngineWorkerQueue},
     "engine_cache_queue": {"EngineCacheQueue": EngineCacheQueue},
-    "ipc_signal": {"IPCSignal": IPCSignal, "shared_memory_exists": shared_memory_exists},
+    "ipc_signal": {"IPCLock": IPCLock, "IPCSignal": IPCSignal, "shared_memory_exists": shared_memory_exists},
     "ipc_signal_const": _CONSTANTS,
 }
 

@@ -12,7 +12,6 @@
 (* prevents it, and costs a setter nothing. The flag of the waiters is     *)
 (* lowered only by who has their lock exclusively, so while nobody waits;  *)
 (* the kernel frees that lock when a process dies.                         *)
-(*                                                                         *)
 (* Each guard below is TRUE in the protocol. With one of them FALSE this   *)
 (* is the faulty protocol that the guard prevents, and the property that   *)
 (* the contract names for it fails: MCWord_bug_<guard>.cfg.                *)
@@ -35,12 +34,11 @@ Waiters == S .. S + W - 1
 Closer == S + W
 All == 0 .. S + W
 Nobody == -1
-Guards == <<Barrier, TokenFirst, ClearsLocked, FreshTokens, Rechecks>>
 
 ASSUME /\ {S, W, Sets} \subseteq Nat \ {0}
        /\ {Supersede, Spurious, Limited} \subseteq BOOLEAN
        /\ Mortal \subseteq Setters \cup Waiters
-       /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
+       /\ {Barrier, TokenFirst, ClearsLocked, FreshTokens, Rechecks} \subseteq BOOLEAN
 
 VARIABLES
     mem,        \* the words in memory
@@ -55,7 +53,6 @@ VARIABLES
     alive       \* who has not been killed
 
 vars == <<mem, buf, pc, seen, barred, counts, tokens, sharers, keeper, alive>>
-
 locks == <<sharers, keeper>>
 
 Init ==
@@ -99,14 +96,14 @@ LoadWaiters(p) ==
     /\ To(p, IF Load(p, "waiters") = 0 THEN "idle" ELSE IF FreshTokens THEN "token" ELSE "count")
     /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, locks, alive>>
 
-\* Without FreshTokens the wake word is a counter, and has to be read first.
+\* Without FreshTokens: a counter.
 LoadToken(p) ==
     /\ At(p, "count")
     /\ seen' = [seen EXCEPT ![p] = Load(p, "wake") + 1]
     /\ To(p, "token")
     /\ UNCHANGED <<mem, buf, barred, counts, tokens, locks, alive>>
 
-\* The segment was replaced or unlinked. All waiters are woken, announced or not.
+\* Replaced or unlinked: all waiters are woken, announced or not.
 StoreGone(p) ==
     /\ At(p, "idle")
     /\ Put(p, "gone", 1)
@@ -148,7 +145,6 @@ ClearFlag(p) ==
     /\ Put(p, "waiters", 0)
     /\ UNCHANGED <<mem, seen, barred, counts, tokens, locks, alive>>
 
-\* A system call: a full barrier.
 Unlock(p) ==
     /\ \E end \in Ends : At(p, "unlock" \o end) /\ To(p, Result(end))
     /\ buf[p] = <<>>
@@ -231,7 +227,6 @@ Rouse(p) ==
     /\ To(p, First)
     /\ UNCHANGED <<mem, buf, seen, barred, counts, tokens, locks, alive>>
 
-\* After a last look.
 GiveUp(p) ==
     /\ At(p, "sleep")
     /\ Limited
@@ -284,9 +279,7 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
------------------------------------------------------------------------------
 (* Claims. *)
-
 TypeOK ==
     /\ mem.value \in 0 .. Sets /\ {mem.waiters, mem.gone} \subseteq {0, 1} /\ mem.wake \in Nat
     /\ \A p \in All : \A i \in DOMAIN buf[p] : buf[p][i][1] \in {"value", "waiters", "wake", "gone"}
@@ -300,7 +293,6 @@ Settled ==
     /\ \A p \in All \ Waiters : pc[p] \in {"dead", "over"} \/ (pc[p] = "idle" /\ counts[p] = Sets)
 
 Due == mem.value = Sets \/ mem.gone = 1
-
 \* If no setter was killed, nobody goes on sleeping who has a reason to wake up.
 NoLostWakeUp == ~(Settled /\ Due /\ (\A p \in All \ Waiters : alive[p]) /\ \E p \in Waiters : pc[p] = "asleep")
 
@@ -320,9 +312,8 @@ Goes(p) ==
     \/ Leave(p) \/ ClearFlag(p) \/ Unlock(p)
     \/ \E q \in Setters : BarrierReaches(p, q)
 
-Fairness ==
+FairSpec ==
+    /\ Spec
     /\ \A p \in All : WF_vars(Flush(p) \/ Freed(p)) /\ WF_vars(ClearFlag(p) \/ Unlock(p))
     /\ \A p \in Waiters : WF_vars(Goes(p)) /\ (Rechecks => WF_vars(Rouse(p)))
-
-FairSpec == Spec /\ Fairness
 =============================================================================
