@@ -113,6 +113,9 @@ def _gate(stage: Stage) -> None:
     _told(PeerLostError, lambda: stage.engine.get_finished_req(round_timeout=None))
     stage.open(1)
     stage.close(zero)
+    silent = stage.open(0)
+    silent.get_cache_info()
+    stage.lose(silent, "send_cache")
 
 
 def _barrier(stage: Stage) -> None:
@@ -177,7 +180,7 @@ def _points() -> Iterator[tuple[str, str]]:
     for protocol in ("dispatch", "bitmask", "cache_info", "connect"):
         clears = _CLEARS if protocol in ("dispatch", "bitmask") else ()
         yield from ((protocol, point) for point in (*_MEMBERS, *_ITEMS, *clears))
-    answers = ("PutAnswer.enter", "PutAnswer.done", "RefuseLate.done", "Reappear.done")
+    answers = ("PutAnswer.enter", "PutAnswer.done", "RefuseLate.done", "Vanish.done", "Reappear.done")
     collects = ("Collect.enter", "Collect.done", "EndLost.done", "EndTimeout.done")
     yield from (("gate", point) for point in (*_MEMBERS, *answers, *collects))
     waits = ("Arrive.enter", "Arrive.done", "Pass.done", "Mismatch.done", "Refuse.done", "Timeout.done")
