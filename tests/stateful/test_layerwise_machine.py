@@ -20,7 +20,7 @@ def test_the_tables_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=40))
+    occurred = run_core(settings(FIXED, max_examples=25))
     assert {name for name in EVERY_ACTION if occurred[name] < 3} == set()
 
 
@@ -40,5 +40,5 @@ def test_the_sender_and_the_model_agree() -> None:
 
 
 def test_every_action_of_the_sender_occurs() -> None:
-    occurred = run_sender(settings(FIXED, max_examples=40))
+    occurred = run_sender(settings(FIXED, max_examples=25))
     assert {name for name in EVERY_ACTION if not occurred[name]} == set()
