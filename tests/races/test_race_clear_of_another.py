@@ -1,4 +1,4 @@
-"""G10: a handle whose segment was replaced clears, and removes the one that has the name now."""
+"""A handle whose segment was replaced clears, and removes the one that has the name now."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ours(world: SignalWorld) -> str:
     return "" if world.there() else "an attacher's clear removes the segment"
 
 
-RACE = SignalRace(("G10",), shipped, ours, "removes the segment of another")
+RACE = SignalRace(("clear-of-another",), shipped, ours, "removes the segment of another")
 
 
 def test_shipped_fails() -> None:

@@ -1,4 +1,4 @@
-"""P12.3: both sides create the segment if it is missing; one removes what the other has just made."""
+"""Both sides create the segment if it is missing; one removes what the other has just made."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _other_software(world: SignalWorld) -> str:
     return "" if world.path.stat().st_size == 4 else "the file of other software is replaced"
 
 
-RACE = SignalRace(("P12.3",), shipped, ours, "two memories")
+RACE = SignalRace(("made-meanwhile",), shipped, ours, "two memories")
 
 
 def test_shipped_fails() -> None:
