@@ -122,7 +122,7 @@ WAY: list[tuple[str, Callable[[Group], None]]] = [
     ("load 1 reported", _step("loader 1", lambda g, c: c.report(g.number))),
     ("address ready", _step("coordinator", lambda g, c: c.peer_ready(g.number, ADDRESS))),
     ("declared", _step("coordinator", lambda g, c: c.declare_loaded(g.number))),
-    ("update allowed", lambda g: g.observer.update(g.number) and None),
+    ("update allowed", _step("requester", lambda g, a: a.update(g.number))),
     ("worker 0 here", lambda g: g.meet(0)),
     ("worker 1 here", lambda g: g.meet(1)),
     ("worker 0 done", _updated_0),

@@ -88,7 +88,7 @@ def test_calls_at_the_wrong_time(control: RearrangeControl) -> None:
 
 
 def test_a_second_party(host: EngineWorkerQueue, control: RearrangeControl) -> None:
-    assert control.take() is control.take_load() is control.take_update() is None
+    assert (control.take(), control.take_load(), control.take_update()) == (None, None, None)
     with RearrangeControl(("0.0.0.0", host.get_server_port()), num_client=2, client_id=1) as other:
         for call, party in ((other.take, "coordinator"), (other.take_load, "loader"), (other.take_update, "worker")):
             with pytest.raises(fdcomm.DuplicateRankError, match=party):

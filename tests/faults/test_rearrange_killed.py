@@ -113,7 +113,17 @@ def test_a_party_is_killed_in_the_middle_of_a_call(host: EngineWorkerQueue) -> N
         assert (outcome.what, outcome.missing) == ("lost", (1,))
 
 
-_POINTS = ("Request", "Take", "BeginLoad", "TakeLoad", "ReportOk", "PeerReady", "DeclareLoaded", "Update", "Arrive")
+_POINTS: tuple[str, ...] = (
+    "Request",
+    "Take",
+    "BeginLoad",
+    "TakeLoad",
+    "ReportOk",
+    "PeerReady",
+    "DeclareLoaded",
+    "Update",
+    "Arrive",
+)
 _POINTS += ("Updated", "Join")
 
 

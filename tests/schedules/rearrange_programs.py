@@ -39,7 +39,11 @@ def whole_way(runtime: ControlledRuntime) -> Scenario:
         assert told == ["done"], f"{told}"
         assert bed.core.phase == "DONE"
 
-    tasks = {"requester": requester, "coordinator and worker": coordinator, "loader": lambda: _ignore(bed.load(0))}
+    tasks: dict[str, Callable[[], None]] = {
+        "requester": requester,
+        "coordinator and worker": coordinator,
+        "loader": lambda: _ignore(bed.load(0)),
+    }
     return bed.scenario(tasks, final)
 
 
@@ -66,7 +70,11 @@ def meeting(runtime: ControlledRuntime) -> Scenario:
     def final() -> None:
         assert told == ["done"]
 
-    tasks = {"worker 0": partial(worker, 0), "worker 1": partial(worker, 1), "waiter": waiter}
+    tasks: dict[str, Callable[[], None]] = {
+        "worker 0": partial(worker, 0),
+        "worker 1": partial(worker, 1),
+        "waiter": waiter,
+    }
     return bed.scenario(tasks, final)
 
 
@@ -95,7 +103,7 @@ def two_requesters(runtime: ControlledRuntime) -> Scenario:
         assert len(accepted) + len(refused) == 2
         assert refused in ([], [1])
 
-    tasks = {
+    tasks: dict[str, Callable[[], None]] = {
         "requester 1": partial(requester, bed.requester, "a"),
         "requester 2": partial(requester, other, "b"),
         "coordinator": coordinator,
@@ -172,7 +180,11 @@ def worker_lost(runtime: ControlledRuntime) -> Scenario:
         assert told[0] in ((0, "RearrangeEndedError") if told[1] != number else ("updated",)) or told[0] == "updated"
         assert bed.core.phase == "FREE"
 
-    tasks = {"worker 0": partial(worker, 0), "worker 1": partial(worker, 1), "network": network}
+    tasks: dict[str, Callable[[], None]] = {
+        "worker 0": partial(worker, 0),
+        "worker 1": partial(worker, 1),
+        "network": network,
+    }
     return bed.scenario(tasks, final)
 
 

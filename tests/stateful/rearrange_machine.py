@@ -16,7 +16,6 @@ from models.dispatch_trace import accept_file
 from models.kernel import Action
 from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import AWAY, LIVE, initial_state
-from tests.conformance.backends import lose
 from tests.conformance.host_driver import Channels
 from tests.conformance.rearrange_core import Driver, address_of, difference, free, probes, result_of
 from tests.conformance.waiting import Background, until
@@ -26,7 +25,17 @@ __all__ = ("run_core", "run_host")
 _CHANNELS = 600
 
 # What brings a request to its end, in this order.
-_FORWARD = ("Updated", "Arrive", "Update", "DeclareLoaded", "ReportOk", "TakeLoad", "PeerReady", "BeginLoad", "Take")
+_FORWARD: tuple[str, ...] = (
+    "Updated",
+    "Arrive",
+    "Update",
+    "DeclareLoaded",
+    "ReportOk",
+    "TakeLoad",
+    "PeerReady",
+    "BeginLoad",
+    "Take",
+)
 _FORWARD += ("Join", "Request", "RefuseReport", "Free")
 # What ends a request, or a wait; the last two are a matter of time.
 _ENDS = ("CallOff", "PeerFailed", "ReportFailed", "RefuseReport", "Free", "Withdraw", "EndTimeout")
@@ -194,7 +203,7 @@ class _HostMachine(RuleBasedStateMachine):
         """The connection of a party is lost."""
         if self.state.status[party] != LIVE:
             return
-        lose(self.handles.pop(party))
+        self.handles.pop(party)._release(goodbye=False)  # as the end of its process does
         until(lambda: party not in self.requester.status().parties, "the fence")
         for name in ("Crash", "Fence"):
             wanted = Action(name, (("party", party),))
