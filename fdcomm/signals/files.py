@@ -180,16 +180,16 @@ class Files:
         can reach it is gone, and never before.
         """
         self._check()
-        if sys.version_info >= (3, 13):
-            mapping = mmap.mmap(fd, size, trackfd=False)
-        else:
-            # The mapping keeps a copy of the descriptor, which a forked child has too. It must not be a copy of one
-            # that locks are taken with.
-            own = os.open(f"{_OPEN_FILES}/{fd}", os.O_RDWR | os.O_CLOEXEC)
-            try:
+        # A mapping keeps what it was made from open, in forked children too. So it gets an open file of its own, which
+        # no lock is taken with.
+        own = os.open(f"{_OPEN_FILES}/{fd}", os.O_RDWR | os.O_CLOEXEC)
+        try:
+            if sys.version_info >= (3, 13):
+                mapping = mmap.mmap(own, size, trackfd=False)
+            else:
                 mapping = mmap.mmap(own, size)
-            finally:
-                os.close(own)
+        finally:
+            os.close(own)
         return (ctypes.c_char * size).from_buffer(mapping)
 
     def again(self, fd: int) -> int:

@@ -30,6 +30,7 @@ class Driver:
         self._dead: set[int] = set()
         self._seen: list[int] = []  # a descriptor of every file that was ever made: keeps its inode from use again
         self._inodes: list[int] = []
+        self._successors: dict[int, int] = {}
         self._look = Files(str(directory))
 
     def end(self) -> None:
@@ -76,6 +77,9 @@ class Driver:
             if done != name:
                 raise AssertionError(f"the code took the step {done or '(its end)'}")
             self.notice()
+            if name == "Supersede":
+                # A trailer names its successor by generation, which begins anew when the name was free.
+                self._successors[self._number(NAME)] = self._number(NAME + NEW)
             if after.pc[process.number] == "idle":
                 process.finish()
 
@@ -113,21 +117,21 @@ class Driver:
             marks.append(int.from_bytes(word, "little", signed=True))
             generations.append(trailer.generation if trailer else 0)
             owners.append(trailer.owner if trailer else None)
-        numbers = {inode: number for number, inode in enumerate(self._inodes, 1)}
         rest = self.config.files - len(self._seen)
         guards = {shared: self._holders_of_guard(shared=shared) for shared in (False, True)}
         return wanted._replace(
-            name=self._number(NAME, numbers),
-            temp=self._number(NAME + NEW, numbers),
+            name=self._number(NAME),
+            temp=self._number(NAME + NEW),
             content=(*kinds, *["none"] * rest),
-            mark=(*(self._successor(mark, generations) for mark in marks), *[0] * rest),
+            mark=(*(self._successor(n, mark, generations) for n, mark in enumerate(marks, 1)), *[0] * rest),
             lock=(*(self._holder(inode) for inode in self._inodes), *[NOBODY] * rest),
             guard=next(iter(guards[False]), NOBODY) if len(guards[False]) < 2 else -2,
             shared=frozenset(guards[True]),
             pc=tuple(self._pc(number, wanted) for number in range(self.config.processes)),
             owned=tuple(self._owned(process, owners) for process in self.processes),
             attached=tuple(
-                frozenset(numbers[segment.found.inode] for _, segment in process.attached) for process in self.processes
+                frozenset(self._inodes.index(segment.found.inode) + 1 for _, segment in process.attached)
+                for process in self.processes
             ),
             crashed=self.crashed,
         )
@@ -139,15 +143,15 @@ class Driver:
             return "idle"
         return wanted.pc[number] if wanted.pc[number] not in ("idle", "dead") else "under way"
 
-    def _number(self, name: str, numbers: dict[int, int]) -> int:
+    def _number(self, name: str) -> int:
         found = self._look.find(name)
-        return 0 if found is None else numbers[found.inode]
+        return 0 if found is None else self._inodes.index(found.inode) + 1
 
-    def _successor(self, mark: int, generations: list[int]) -> int:
-        """A trailer names its successor by generation; the last file of that generation is the one that was meant."""
+    def _successor(self, file: int, mark: int, generations: list[int]) -> int:
         if mark <= 0:
             return mark
-        return max((number for number, g in enumerate(generations, 1) if g == mark), default=-2)
+        successor = self._successors[file]
+        return successor if generations[successor - 1] == mark else -2
 
     def _owned(self, process: Process, owners: list[Any]) -> frozenset[int]:
         """Files that it has a handle of as their maker, or is making and has filled: their trailer names it."""

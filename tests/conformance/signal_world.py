@@ -159,13 +159,14 @@ class Process:
             raise AssertionError("the call goes on")
 
     def close(self, inode: int) -> None:
-        """Close a handle of that file: an attached one first."""
+        """Close its handles of that file: the attached ones, which the model counts as one, or else the owner's."""
         for handles in (self.attached, self.owned):
-            for handle in handles:
-                if handle[1].found.inode == inode:
-                    handles.remove(handle)
-                    handle[1].close()
-                    return
+            found = [handle for handle in handles if handle[1].found.inode == inode]
+            for handle in found:
+                handles.remove(handle)
+                handle[1].close()
+            if found:
+                return
         raise AssertionError(f"process {self.number} has no handle of that file")
 
     def crash(self) -> None:

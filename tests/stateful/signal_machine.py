@@ -61,16 +61,20 @@ class SignalMachine(RuleBasedStateMachine):
             error, wanted = self.driver.processes[process].error, ended_with(action, before, after)
             assert type(error) is (wanted or type(None)), f"{action}: {error!r} instead of {wanted}"
 
-    @rule(first=st.integers(0, 2), runs=st.tuples(*[st.integers(0, 14)] * 3))
-    def go_on(self, first: int, runs: tuple[int, int, int]) -> None:
+    @rule(
+        first=st.integers(0, 2), runs=st.tuples(*[st.integers(0, 14)] * 3), full=st.sampled_from((False,) * 4 + (True,))
+    )
+    def go_on(self, first: int, runs: tuple[int, int, int], full: bool) -> None:
         """Processes go on in their calls, one after the other, for that many steps each."""
         for process in [(first + turn) % 3 for turn, run in enumerate(runs) for _ in range(run)]:
             if self.state.pc[process] not in ("idle", "dead"):
-                step = next(self._goes_on(process), None)
+                step = next(self._goes_on(process, full), None)
                 if step is not None:
                     self._take(*step)
 
-    def _goes_on(self, process: int) -> Iterator[Step[State]]:
+    def _goes_on(self, process: int, full: bool) -> Iterator[Step[State]]:
+        if full and self.state.pc[process] == "allocate":
+            yield from (s for s in self.model.actions["NoSpace"](self.state) if s[0].param("process") == process)
         for name, steps in self.model.actions.items():
             if name not in RARE or (name == "Close" and self.state.pc[process] == "close"):
                 yield from (step for step in steps(self.state) if step[0].param("process") == process)
@@ -96,7 +100,7 @@ class SignalMachine(RuleBasedStateMachine):
         if steps:
             self._take(*steps[which % len(steps)])
 
-    @rule(process=st.sampled_from(sorted(ALL)), rarely=st.sampled_from((False,) * 7 + (True,)))
+    @rule(process=st.sampled_from(sorted(ALL)), rarely=st.sampled_from((False,) * 3 + (True,)))
     def crash_inside(self, process: int, rarely: bool) -> None:
         """A process dies between two system calls of one action."""
         if rarely and self.state.pc[process] in INSIDE:

@@ -1,0 +1,117 @@
+"""V3 to V6 of signals: the shipping programs and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, settings
+
+from fdcomm.testing import Exhaustive, explore
+from models.signal import Signal
+from tests.conformance.signal_edges import LARGE, SMALL, bounds, drive_signal
+from tests.schedules.signal_programs import LARGER, PROGRAMS
+from tests.stateful.signal_machine import run_simulated
+from tests.stateful.signal_process_machine import RULES, run_processes
+from tests.traces.signal_runs import ALTERED, judge, record, switches
+from tests.verify.check import Check, Row
+
+__all__ = ("checks",)
+
+P = "signal"
+SEED = 20_304
+_RUNS = "runs of 3 real processes, some killed, and altered ones: the model"
+_SIMULATED, _REAL = "simulated processes beside the model, random runs", "real processes, random runs"
+
+
+def checks(level: str, size: str) -> list[Check]:
+    """Return the checks of a level."""
+    small = size == "small"
+    if level == "V3":
+        return [_check(level, f"every edge: {name}", _edges, name) for name in (SMALL if small else {**SMALL, **LARGE})]
+    if level == "V4":
+        found = [_check(level, _SIMULATED, _random, _SIMULATED, 50 if small else 2000, 50)]
+        return found if small else [*found, _check(level, _REAL, _random, _REAL, 60, 40)]
+    if level == "V5":
+        programs = PROGRAMS if small else {**PROGRAMS, **LARGER}
+        return [_check(level, name, _schedules, name) for name in programs]
+    if level == "V6":
+        return [_check(level, _RUNS, _runs, 2 if small else 60)]
+    return []
+
+
+def _check(level: str, what: str, run: Callable[..., Row], *arguments: object) -> Check:
+    return Check(P, level, what, run, arguments)
+
+
+def _edges(name: str) -> Row:
+    config = {**SMALL, **LARGE}[name]
+    done = drive_signal(config)
+    return Row(
+        P,
+        "V3",
+        f"every edge: {name}",
+        ok=done.edges > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=bounds(config),
+        detail=f"all edges in {done.walks} behaviours of simulated processes in a real folder",
+    )
+
+
+def _random(what: str, examples: int, steps: int) -> Row:
+    options = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    simulated = what == _SIMULATED
+    occurred = run_simulated(options) if simulated else run_processes(options)
+    wanted = (*Signal().actions, "crash inside", "write") if simulated else RULES
+    missing = sorted(name for name in wanted if not occurred[name])
+    return Row(
+        P,
+        "V4",
+        what,
+        ok=not missing,
+        edges=sum(occurred.values()),
+        bounds=f"{examples} runs of up to {steps} rules, derandomized",
+        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} kinds of steps occurred",
+    )
+
+
+def _schedules(name: str) -> Row:
+    program, bound = {**PROGRAMS, **LARGER}[name]
+    report = explore(program, Exhaustive(), bound)
+    ok = report.complete and report.failure is None
+    return Row(
+        P,
+        "V5",
+        name,
+        ok=ok,
+        states=report.states,
+        edges=report.steps,
+        bounds=str(bound),
+        detail=f"complete in {report.executions} executions" if ok else str(report).splitlines()[0],
+    )
+
+
+def _runs(count: int) -> Row:
+    runs = [record(SEED + number) for number in range(count)]
+    verdicts = [judge(run) for run in runs]
+    problems = [f"run {number}: {verdict.stuck}" for number, verdict in enumerate(verdicts) if not verdict.accepted]
+    problems += [f"accepted: {name}" for name, change in ALTERED.items() if judge(change(runs[0])).accepted]
+    met = sum(map(switches, runs))
+    return Row(
+        P,
+        "V6",
+        _RUNS,
+        ok=not problems and met > 0,
+        edges=sum(verdict.steps for verdict in verdicts),
+        bounds=f"{count} runs, 6 lives of 8 calls each",
+        detail="; ".join(problems)[:500]
+        or f"{count} runs accepted, {len(ALTERED)} altered ones rejected, {met} changes from one process to another",
+    )
