@@ -184,8 +184,8 @@ def _result(config: _Recorded, name: str, before: State, after: State, task: int
     if name == "again":
         return {"ended": False}
     if name == "ExpireEarly":
-        gone = next(a for a, b in zip(before.early[0], after.early[0], strict=True) if a != b)
-        return {"step": gone[0]}
+        pairs = zip(before.early[0], after.early[0], strict=True)
+        return next({"step": kept[0]} for kept, then in pairs if kept and kept != then)
     return {}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from models import layerwise_open, layerwise_pair, layerwise_shipped
+from models import layerwise_open, layerwise_pair, layerwise_shipped, layerwise_stream
 from models.explore import explore
 from models.graph import build
 from models.kernel import Model
@@ -17,6 +17,7 @@ from models.layerwise import Config, Guards, Layerwise, State
 from models.layerwise_bugs import BUGS
 from models.layerwise_properties import fairness, liveness
 from models.liveness import leads_to
+from models.refinement import refine
 from tests.explore.contract import ROOT, contract
 from tla import manifest
 from tla.values import parse
@@ -118,6 +119,24 @@ def test_with_the_guard_the_same_configuration_is_right(guard: str) -> None:
         assert _broken(replace(config, expiry=True), timed=True) <= {"EveryLayerSent"}
     if config.ranks == 1 and not config.expiry and not config.aborted:
         assert _broken(config, timed=False) == set()
+
+
+# -- refinement ----------------------------------------------------------------------------------------------------
+
+
+def _refined(config: Config) -> bool:
+    return refine(Layerwise(config), layerwise_stream.stream_of(config), layerwise_stream.image(config)).ok
+
+
+@pytest.mark.parametrize("name", ["1 slot, used twice", "an info is lost", "2 ranks"])
+def test_it_is_a_stream_of_layers(name: str) -> None:
+    assert _refined(COUNTS[name][0])
+
+
+@pytest.mark.parametrize("guard", ["AgreedOrder", "FailedTakePart"])
+def test_the_faults_that_a_peer_can_see_break_the_refinement(guard: str) -> None:
+    config = Config(slots=2, layers=1, expiry=True, guards=Guards.without(guard))
+    assert _refined(config) == (guard == "FailedTakePart"), "a rank alone does not notice the missing calls"
 
 
 # -- the words, and opening them -----------------------------------------------------------------------------------
