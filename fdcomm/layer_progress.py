@@ -131,23 +131,23 @@ class LayerProgress:
     # -- opening -----------------------------------------------------------------------------------------------------
 
     def _open(self, deadline: Deadline) -> PairWords:
-        """Open what is not open, or is not what its name stands for any more."""
+        """Open what is not open, or is not what its name stands for any more. If that fails, nothing is changed."""
         old = self._signals
-        self._signals = []
+        now: list[IPCSignal] = []
         try:
             for number, name in enumerate(self._names):
-                kept = old[number] if number < len(old) else None
-                if kept is not None and not kept.superseded:
-                    self._signals.append(kept)
-                    continue
-                self._signals.append(self._find_or_make(name, deadline))
-                if kept is not None:
-                    kept.close()
+                is_kept = number < len(old) and not old[number].superseded
+                now.append(old[number] if is_kept else self._find_or_make(name, deadline))
         except BaseException:
-            for signal in (*old, *self._signals):
-                signal.close()
+            for signal in now:
+                if signal not in old:
+                    signal.close()
             raise
-        words = [(signal.shm.buf.cast("q" if n == 2 else "i"), 0) for n, signal in enumerate(self._signals)]
+        self._signals = now
+        for signal in old:
+            if signal not in now:
+                signal.close()
+        words = [(signal.shm.buf.cast("q" if n == 2 else "i"), 0) for n, signal in enumerate(now)]
         return PairWords(self._runtime, words[0], words[1], None if self._foreign else words[2])
 
     def _find_or_make(self, name: str, deadline: Deadline) -> IPCSignal:

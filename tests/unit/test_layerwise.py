@@ -99,6 +99,25 @@ def test_what_a_dead_process_left_is_made_anew(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_reader_that_cannot_reopen_in_time_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = child_that_reports(tmp_path, 9, 2)
+    reader = LayerProgress(directory=str(tmp_path))
+    child.kill()
+    child.communicate(timeout=LIMIT_S)
+    with LayerProgress(writer=True, directory=str(tmp_path)) as writer:
+        writer.report(1, 1)
+        with monkeypatch.context() as patched:
+            patched.setattr(LayerProgress, "_segment", _too_late)
+            with pytest.raises(CommTimeoutError):
+                reader.wait_past(NOTHING, 0.0)
+        assert reader.read() == (1, 1)
+    reader.clear()
+
+
+def _too_late(*args: Any, **named: Any) -> Any:
+    raise CommTimeoutError("somebody is changing names")
+
+
 def test_processes_that_open_at_once_share_the_words(tmp_path: Path) -> None:
     code = (
         "import sys; from fdcomm import LayerProgress; w = LayerProgress(directory=sys.argv[1]);"
