@@ -26,8 +26,8 @@ __all__ = ("run_simulated",)
 ALL = frozenset(range(3))
 CONFIG = Config(processes=3, files=12, creators=ALL, insisters=ALL, attachers=ALL, mortal=ALL, foreign=True, full=True)
 CALLS = ("CallCreate", "CallCreate insists", "CallClear", "CallClear", "CallAttach", "CallAttach")
-EVENTS = ("GiveUp", "Close", "Close", "NoSpace", "Crash", "Restart", "Restart", "ForeignCreate")
-RARE = ("CallCreate", "CallClear", "CallAttach", *EVENTS)
+EVENTS = ("GiveUp", "Close", "Close", "NoSpace", "Crash", "Restart", "Restart", "ForeignCreate", "crash inside")
+RARE = ("CallCreate", "CallClear", "CallAttach", *EVENTS[:-1])
 
 # Where a program takes a step that nobody can see before the next one that others can.
 INSIDE = ("wait", "clear-wait", "share", "fill")
@@ -62,15 +62,19 @@ class SignalMachine(RuleBasedStateMachine):
             assert type(error) is (wanted or type(None)), f"{action}: {error!r} instead of {wanted}"
 
     @rule(
-        first=st.integers(0, 2), runs=st.tuples(*[st.integers(0, 14)] * 3), full=st.sampled_from((False,) * 4 + (True,))
+        first=st.integers(0, 2),
+        runs=st.tuples(*[st.integers(0, 14)] * 3),
+        full=st.sampled_from((False,) * 4 + (True,)),
+        value=st.integers(0, 2**63 - 1),
     )
-    def go_on(self, first: int, runs: tuple[int, int, int], full: bool) -> None:
-        """Processes go on in their calls, one after the other, for that many steps each."""
+    def go_on(self, first: int, runs: tuple[int, int, int], full: bool, value: int) -> None:
+        """Processes go on in their calls, one after the other, for that many steps each; then one writes."""
         for process in [(first + turn) % 3 for turn, run in enumerate(runs) for _ in range(run)]:
             if self.state.pc[process] not in ("idle", "dead"):
                 step = next(self._goes_on(process, full), None)
                 if step is not None:
                     self._take(*step)
+        self._write(first, value % 4, value)
 
     def _goes_on(self, process: int, full: bool) -> Iterator[Step[State]]:
         if full and self.state.pc[process] == "allocate":
@@ -96,14 +100,16 @@ class SignalMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(EVENTS), which=st.integers(0, 7))
     def event(self, name: str, which: int) -> None:
         """Something that no program decides."""
+        if name == "crash inside":
+            self._crash_inside(which % 3)
+            return
         steps = list(self.model.actions[name](self.state))
         if steps:
             self._take(*steps[which % len(steps)])
 
-    @rule(process=st.sampled_from(sorted(ALL)), rarely=st.sampled_from((False,) * 3 + (True,)))
-    def crash_inside(self, process: int, rarely: bool) -> None:
+    def _crash_inside(self, process: int) -> None:
         """A process dies between two system calls of one action."""
-        if rarely and self.state.pc[process] in INSIDE:
+        if self.state.pc[process] in INSIDE:
             done = self.driver.processes[process].step()
             assert done in UNSEEN, f"the code took the step {done}"
             for action, after in self.model.actions["Crash"](self.state):
@@ -112,8 +118,7 @@ class SignalMachine(RuleBasedStateMachine):
                     type(self).occurred["crash inside"] += 1
                     return
 
-    @rule(process=st.sampled_from(sorted(ALL)), which=st.integers(0, 3), value=st.integers(1, 2**63 - 1))
-    def write(self, process: int, which: int, value: int) -> None:
+    def _write(self, process: int, which: int, value: int) -> None:
         """A process writes through one of its handles."""
         simulated = self.driver.processes[process]
         held = [segment for _, segment in (*simulated.owned, *simulated.attached)]

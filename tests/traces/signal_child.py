@@ -53,6 +53,7 @@ class Noting(FaultRuntime):
         step = name.rpartition(".")[2]
         if step not in UNSEEN and not name.startswith("signal.owner_alive."):
             self.note(step)
+        os.sched_yield()  # let the others come between
         super().point(name)
 
 
