@@ -103,9 +103,9 @@ class Access:
             return
         fd = self.descriptor()
         try:
-            if self.kernel.take(fd, self._places + WAITING, shared=False):
+            if self.try_take(fd, WAITING):
                 self.store(WAITERS, 0)
-                self.kernel.give(fd, self._places + WAITING)
+                self.give(fd, WAITING)
         finally:
             self.put_back(fd)
 
@@ -115,12 +115,12 @@ class Access:
         """Return a descriptor of the segment that nobody else in this process uses."""
         self.check()
         # Descriptors that a fork or a close has taken away are not used again: their numbers may be others' by now.
-        here = self.segment.files.open_now
+        files = self.segment.files
         with contextlib.suppress(IndexError):
             while True:
-                if (fd := self._free.pop()) in here:
+                if files.is_open(fd := self._free.pop()):
                     return fd
-        return self.segment.files.again(self.segment.fd)
+        return files.again(self.segment.fd)
 
     def put_back(self, fd: int) -> None:
         """Give back a descriptor, without locks on it."""
@@ -129,7 +129,7 @@ class Access:
     def take(self, fd: int, lock: int, deadline: Deadline, operation: str, *, shared: bool = False) -> None:
         """Take a lock, for which the deadline is the limit."""
         pause = FIRST_PAUSE_S
-        while not self.kernel.take(fd, self._places + lock, shared=shared):
+        while not self._take(fd, lock, shared=shared):
             self.check()
             left = deadline.remaining()
             if left == 0:
@@ -139,12 +139,17 @@ class Access:
 
     def try_take(self, fd: int, lock: int) -> bool:
         """Take a lock exclusively, or make a shared one exclusive, if that is possible at once."""
-        return self.kernel.take(fd, self._places + lock, shared=False)
+        return self._take(fd, lock, shared=False)
+
+    def _take(self, fd: int, lock: int, *, shared: bool) -> bool:
+        place = self._places + lock
+        return self.segment.files.call(fd, lambda fd: self.kernel.take(fd, place, shared=shared))
 
     def give(self, fd: int, lock: int) -> None:
-        """Give a lock back."""
-        if fd in self.segment.files.open_now:
-            self.kernel.give(fd, self._places + lock)
+        """Give a lock back. A close, or a fork, has done it already."""
+        place = self._places + lock
+        with contextlib.suppress(ClosedError):
+            self.segment.files.call(fd, lambda fd: self.kernel.give(fd, place))
 
     @contextlib.contextmanager
     def exclusive(self, lock: int, deadline: Deadline, operation: str) -> Iterator[None]:

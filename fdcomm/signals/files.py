@@ -15,12 +15,14 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from fdcomm.errors import ClosedError
 from fdcomm.forksafety import close_in_child
 
 __all__ = ("NEW", "Files", "Found", "default_directory")
+
+T = TypeVar("T")
 
 NEW: Final = ".fdcomm-new"
 """What the name of a segment ends with while it is being made. Under the guard such a file is a leftover."""
@@ -110,6 +112,17 @@ class Files:
     def open_now(self) -> frozenset[int]:
         """The descriptors that are open."""
         return frozenset(self._open)
+
+    def is_open(self, fd: int) -> bool:
+        """Return True while this handle has the descriptor open, in this process."""
+        return fd in self._open
+
+    def call(self, fd: int, function: Callable[[int], T]) -> T:
+        """Call a function that does not wait with an open descriptor, while no other thread can close it."""
+        with _book:
+            if fd not in self._open:
+                raise ClosedError(f"this handle on a segment in {self.directory} is closed")
+            return function(fd)
 
     def after_fork_in_child(self) -> None:
         """Let go of the parent's descriptors: the parent's locks live as long as any copy of them is open."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import (
+    ClosedError,
     CommTimeoutError,
     ConfigError,
     FdcommError,
@@ -219,10 +220,19 @@ class SequencedSignal:
         )
 
     def _put(self, content: Any) -> None:
-        self._data[:] = content
+        try:
+            self._data[:] = content
+        except ValueError:
+            raise self._closed() from None
 
     def _copy(self) -> bytes:
-        return bytes(self._data)
+        try:
+            return bytes(self._data)
+        except ValueError:
+            raise self._closed() from None
+
+    def _closed(self) -> FdcommError:
+        return ClosedError(f"the signal {self._sequence.access.name!r} is closed")
 
     def _shaped(self, content: bytes) -> Any:
         if self._shape is None:

@@ -10,11 +10,12 @@ between its store and its wake-up, foreign code that stores into the array, a sy
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Final, TypeVar
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, FdcommError, SignalReplacedError
+from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, SignalReplacedError
 from fdcomm.signals.access import FIRST_PAUSE_S, LONGEST_PAUSE_S, WAITING, Access
 from fdcomm.signals.layout import SUCCESSOR, WAITERS, WAKE
 
@@ -51,11 +52,11 @@ def wait_for(
         try:
             return _sleep(access, load, predicate, deadline, operation)
         finally:
-            if not access.closed:
-                access.runtime.point("word.wait.leave")
+            access.runtime.point("word.wait.leave")
+            with contextlib.suppress(ClosedError):
                 if access.try_take(fd, WAITING):
                     access.store(WAITERS, 0)
-                access.give(fd, WAITING)
+            access.give(fd, WAITING)
     finally:
         access.put_back(fd)
 

@@ -21,6 +21,12 @@ class _Files:
         self._next = itertools.count(100)
         self.open_now: set[int] = {0}
 
+    def is_open(self, fd: int) -> bool:
+        return fd in self.open_now
+
+    def call(self, fd: int, function: Any) -> Any:
+        return function(fd)
+
     def again(self, fd: int) -> int:
         del fd
         new = next(self._next)
