@@ -1,8 +1,8 @@
 """Kills forked processes after each system call of a signal's life, and looks at what they leave.
 
-Run as ``python -m tests.faults.signal_kill FOLDER [FAULT]``: one interpreter without threads, which forks for each
-kill, so that hundreds of kills take seconds. It prints one JSON list for each: the scenario, the number of the system
-call, its name or the point's, and what was wrong ("" if nothing).
+Run as ``python -m tests.faults.signal_kill FOLDER [FAULT SCENARIO]``: one interpreter without threads, which forks for
+each kill, so that hundreds of kills take seconds. It prints one JSON list for each: the scenario, the number of the
+system call, its name or the point's, and what was wrong ("" if nothing).
 """
 
 from __future__ import annotations
@@ -266,12 +266,12 @@ def _names(scenario: str, folder: str) -> tuple[list[str], list[str]]:
     return names, points
 
 
-def main(folder: str, fault: str = "") -> None:
-    """Kill after every system call, and at every point, of every scenario; with a planted fault, if one is named."""
+def main(folder: str, fault: str = "", only: str = "") -> None:
+    """Kill after every system call, and at every point, of every scenario, or with a planted fault of one."""
     if fault:
         programs = changed(fault)
         vars(ipc_signal).update(_create=programs["create"], attach=programs["attach"], clear=programs["clear"])
-    for scenario in SCENARIOS:
+    for scenario in [only] if only else SCENARIOS:
         names, points = _names(scenario, folder)
         for number, name in enumerate(names, 1):
             killed, wrong = _kill(scenario, folder, number, FaultRuntime())

@@ -26,8 +26,8 @@ def folder() -> Iterator[str]:
         yield folder
 
 
-def _kills(folder: str, fault: str = "") -> list[Case]:
-    command = [sys.executable, "-W", "error", "-m", "tests.faults.signal_kill", folder, *([fault] if fault else [])]
+def _kills(folder: str, *fault: str) -> list[Case]:
+    command = [sys.executable, "-W", "error", "-m", "tests.faults.signal_kill", folder, *fault]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=LIMIT_S, check=True)
     return [Case(*json.loads(line)) for line in done.stdout.splitlines()]
 
@@ -57,6 +57,8 @@ def test_every_kill_leaves_room_for_the_next(folder: str) -> None:
     assert list(Path(folder).iterdir()) == []
 
 
-@pytest.mark.parametrize("fault", ["TempDropped", "Supersedes"])
-def test_a_fault_is_found(folder: str, fault: str) -> None:
-    assert [case for case in _kills(folder, fault) if case.wrong] != []
+@pytest.mark.parametrize(
+    ("fault", "scenario"), [("TempDropped", "create"), ("Supersedes", "create over a living owner")]
+)
+def test_a_fault_is_found(folder: str, fault: str, scenario: str) -> None:
+    assert [case for case in _kills(folder, fault, scenario) if case.wrong] != []

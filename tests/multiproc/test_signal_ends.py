@@ -13,7 +13,6 @@ import pytest
 
 from fdcomm.signals.files import default_directory
 from tests.faults.remote import LIMIT_S, ROOT
-from tests.multiproc.signal_process import interpreters
 
 HEAD = """
 import gc, os, signal, sys, threading, warnings
@@ -29,9 +28,8 @@ def attach(key="s"):
     return IPCSignal(f"{name}.{key}", shm_size=8, create=False)
 """
 
-# What a program does, in every supported version. None needs numpy.
+# What a program does. The tests run on every supported version, so these do too.
 PROGRAMS = {
-    "a view in a module's variable": "view = make().shm.buf",
     "handles in module variables": "made = make(); other = attach(); view = other.shm.buf",
     "a cycle of handle and view": """
         made = make()
@@ -57,8 +55,8 @@ PROGRAMS = {
         made = make()
         view = made.shm.buf
         atexit.register(lambda: (made.shm.buf[0], made.clear(), view[0]))
+        atexit.register(lambda: make("late").shm.buf[0])
         """,
-    "an exit function that makes one": "import atexit; atexit.register(lambda: make().shm.buf[0])",
     "clear, then use of what was taken": """
         made, other = make(), attach()
         views = [made.shm.buf, other.shm.buf]
@@ -80,7 +78,6 @@ PROGRAMS = {
         threading.Thread(target=use, daemon=True).start()
         ready.wait()
         """,
-    "sys.exit in the middle": "made = make(); sys.exit(0)",
     "threads that clear at once": """
         for _ in range(50):
             made = make()
@@ -168,14 +165,14 @@ def name() -> Iterator[str]:
     assert left == []
 
 
-def _run(program: str, name: str, folder: Path, python: str = sys.executable) -> None:
+def _run(program: str, name: str, folder: Path) -> None:
     # From a file, so that multiprocessing can import it again.
     file = folder / "program.py"
     file.write_text(HEAD + textwrap.dedent(program))
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     options = ["-W", "error", "-W", "ignore:This process:DeprecationWarning"]
     done = subprocess.run(
-        [python, *options, str(file), name],
+        [sys.executable, *options, str(file), name],
         capture_output=True,
         text=True,
         env=environment,
@@ -188,21 +185,6 @@ def _run(program: str, name: str, folder: Path, python: str = sys.executable) ->
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_end(program: str, name: str, tmp_path: Path) -> None:
     _run(PROGRAMS[program], name, tmp_path)
-
-
-@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
-def test_ends_in_every_version(version: str, name: str, tmp_path: Path) -> None:
-    """All that a process can do one after the other, in one process of each other version."""
-    python = interpreters().get(version)
-    if python is None or version == ".".join(map(str, sys.version_info[:2])):
-        pytest.skip(f"Python {version} is this one, or is not installed")
-    chosen = ("handles in module variables", "a cycle of handle and view", "clear, then use of what was taken")
-    forks = ("a fork that only attached to its parent's", "a fork that outlives its killed parent")
-    parts = []
-    for number, key in enumerate((*chosen, *forks)):
-        body = textwrap.indent(textwrap.dedent(PROGRAMS[key]), "    ")
-        parts.append(f"name = sys.argv[1] + '.{number}'\ndef part{number}():\n{body}\npart{number}()\n")
-    _run("\n".join(parts), name, tmp_path, python)
 
 
 B64 = """
