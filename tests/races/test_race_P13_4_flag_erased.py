@@ -20,11 +20,13 @@ def ours(group: Group) -> str:
     loader.take_load()
     group.coordinator.call_off(first, "impatience")
     second = group.begin("second")
+    refused = False
     try:
         loader.report(first)
-        return "a report about the first request was accepted"
     except RearrangeEndedError:
-        pass
+        refused = True
+    if not refused:
+        return "a report about the first request was accepted"
     taken = loader.take_load()
     return "" if taken == (second, "second") else f"the rank was told to load {taken}"
 

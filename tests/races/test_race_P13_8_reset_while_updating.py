@@ -28,11 +28,13 @@ def ours(group: Group) -> str:
     group.load(number)
     group.requester.update(number)
     assert group.meet() == [number]
+    refused = False
     try:
         group.requester.wait(number, LIMIT_S + 0.2)  # the limit passes here
-        return "it is over, and the worker still exchanges its weights"
     except CommTimeoutError:
-        pass
+        refused = True
+    if not refused:
+        return "it is over, and the worker still exchanges its weights"
     phase = group.requester.status().phase
     if phase != "UPDATING":
         return f"the limit has freed it while the worker exchanges its weights: {phase}"

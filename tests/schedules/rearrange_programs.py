@@ -17,7 +17,7 @@ from fdcomm.errors import (
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.schedules.rearrange_testbed import RearrangeBed
 
-__all__ = ("PROGRAMS", "RACES", "race")
+__all__ = ("PROGRAMS",)
 
 _POLL_S = 0.001
 
@@ -135,7 +135,7 @@ def loader_lost(runtime: ControlledRuntime) -> Scenario:
             told.append(f"loader {rank} refused")
 
     def network() -> None:
-        bed.service.lose_session(bed.loaders[1])
+        bed.lose(bed.loaders[1])
 
     def final() -> None:
         outcome = bed.act(bed.requester, "wait", number, 0.0)
@@ -169,7 +169,7 @@ def worker_lost(runtime: ControlledRuntime) -> Scenario:
             told.setdefault(rank, type(error).__name__)
 
     def network() -> None:
-        bed.service.lose_session(bed.workers[1])
+        bed.lose(bed.workers[1])
 
     def final() -> None:
         outcome = bed.act(bed.requester, "wait", number, 0.0)
@@ -267,126 +267,10 @@ _ALL: dict[str, tuple[Callable[[ControlledRuntime], Scenario], Bound]] = {
     "1 rank, from the request to the end": (whole_way, Bound(preemptions=0, spurious=1)),
     "2 workers meet": (meeting, Bound()),
     "2 requesters": (two_requesters, Bound(spurious=1)),
-    "a loader is lost": (loader_lost, Bound()),
+    "a loader is lost": (loader_lost, Bound(preemptions=1)),
     "a worker is lost": (worker_lost, Bound(spurious=1)),
     "the request's limit passes": (overdue, Bound(ticks=1, spurious=1)),
     "a worker's own limit passes": (own_limit, Bound(ticks=1, spurious=1)),
     "the host ends": (closing, Bound()),
 }
 PROGRAMS = {name: (Program(f"rearrange: {name}", build, {}), bound) for name, (build, bound) in _ALL.items()}
-
-
-# -- the published steps -------------------------------------------------------------------------------------------
-
-
-class Shipped:
-    """Words: size, two cells for addresses, status. Nobody holds a lock."""
-
-    def __init__(self, runtime: ControlledRuntime) -> None:
-        self._runtime = runtime
-        self._words = runtime.words(4)
-
-    def request(self, name: int) -> bool:
-        """Look at the status, write the size, then the addresses."""
-        if self._runtime.load(self._words, 3):
-            return False
-        self._runtime.store(self._words, 0, 2)
-        self._runtime.store(self._words, 1, name)
-        self._runtime.store(self._words, 2, name)
-        return True
-
-    def wait(self) -> None:
-        """Look again later."""
-        self._runtime.sleep(_POLL_S)
-
-    def take(self) -> tuple[int, ...]:
-        """Poll the size, read the addresses, clear the size, and say that it is being done."""
-        while not self._runtime.load(self._words, 0):
-            self._runtime.sleep(_POLL_S)
-        read = tuple(self._runtime.load(self._words, cell) for cell in (1, 2))
-        self._runtime.store(self._words, 0, 0)
-        self._runtime.store(self._words, 3, 1)
-        return read
-
-    def end(self) -> None:
-        """It is over."""
-        self._runtime.store(self._words, 3, 0)
-
-
-class Ours:
-    """The shipping host service."""
-
-    def __init__(self, runtime: ControlledRuntime) -> None:
-        self.bed = RearrangeBed(runtime, 1)
-        self._busy: object = 0
-
-    def request(self, name: int) -> bool:
-        """Ask, with two addresses."""
-        try:
-            self.bed.act(self.bed.requester, "request", (f"{name}a", f"{name}b"), None)
-        except RearrangeBusyError as error:
-            self._busy = error.request
-            return False
-        return True
-
-    def wait(self) -> None:
-        """Wait for the end of the one that was running."""
-        self.bed.act(self.bed.requester, "wait", self._busy, None)
-
-    def take(self) -> tuple[int, ...]:
-        """Take, waiting for as long as it takes."""
-        _, addresses = self.bed.act(self.bed.coordinator, "take", None)
-        return tuple(int(address[0]) for address in addresses)
-
-    def end(self) -> None:
-        """Call it off."""
-        self.bed.act(self.bed.coordinator, "declare", self.bed.core.request_number, "no")
-
-
-def _whole(handle: Shipped | Ours) -> Scenario:
-    """P13.1: the addresses are those of the request."""
-    read: list[tuple[int, ...]] = []
-
-    def final() -> None:
-        assert read == [(1, 1)], f"the addresses are {read}"
-
-    return Scenario(
-        {"requester": lambda: _ignore(handle.request(1)), "manager": lambda: read.append(handle.take())}, final=final
-    )
-
-
-def _none_lost(handle: Shipped | Ours) -> Scenario:
-    """P13.2, P13.3: every request that was accepted is taken."""
-    accepted: list[int] = []
-    taken: list[int] = []
-
-    def requester(name: int) -> None:
-        while not handle.request(name):
-            handle.wait()
-        accepted.append(name)
-
-    def manager() -> None:
-        for _ in (1, 2):
-            taken.append(handle.take()[0])
-            handle.end()
-
-    def final() -> None:
-        assert sorted(taken) == [1, 2], f"accepted {accepted}, taken {taken}"
-
-    return Scenario({"1": partial(requester, 1), "2": partial(requester, 2), "manager": manager}, final=final)
-
-
-# Race -> its program, and what it comes to on the published steps.
-RACES: dict[str, tuple[Callable[[Shipped | Ours], Scenario], str]] = {
-    "P13.1": (_whole, "invariant"),
-    "P13.3": (_none_lost, "livelock"),
-}
-
-
-def race(name: str, *, shipped: bool) -> Program:
-    """Return the program of a race, over the published steps or over ours."""
-
-    def build(runtime: ControlledRuntime) -> Scenario:
-        return RACES[name][0](Shipped(runtime) if shipped else Ours(runtime))
-
-    return Program(f"{name}, {'shipped' if shipped else 'ours'}", build, {})

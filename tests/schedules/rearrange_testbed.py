@@ -56,7 +56,13 @@ class RearrangeBed:
 
     def act(self, session: int, action: str, *args: Any) -> Any:
         """Call the channel."""
+        self.runtime.access("sessions", change=False)
         return self.service.act(session, CHANNEL, action, *args, action)
+
+    def lose(self, session: int) -> None:
+        """The session's connection is gone."""
+        self.runtime.access("sessions", change=True)
+        self.service.lose_session(session)
 
     def ask(self, limit: float | None = None, addresses: tuple[str, ...] = ()) -> int:
         """Make a request."""

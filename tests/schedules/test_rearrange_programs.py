@@ -9,7 +9,8 @@ import pytest
 from fdcomm.core.rearrange import Rearrange
 from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.testing import Bound, Exhaustive, explore, replay
-from tests.schedules.rearrange_programs import PROGRAMS, RACES, race
+from tests.schedules.rearrange_programs import PROGRAMS
+from tests.schedules.rearrange_races import RACES, race
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -14,7 +14,8 @@ from tests.conformance.rearrange_core import drive_core
 from tests.conformance.rearrange_plans import CORE, CORE_LARGE, SERVICE, bounds
 from tests.conformance.rearrange_service import drive_service
 from tests.refine import rearrange_graphs
-from tests.schedules.rearrange_programs import PROGRAMS, RACES, race
+from tests.schedules.rearrange_programs import PROGRAMS
+from tests.schedules.rearrange_races import RACES, race
 from tests.stateful.rearrange_machine import run_core, run_host
 from tests.traces.rearrange_runs import ACTIONS, ALTERED, lines_of, random_run, real_run
 from tests.verify.check import Check, Row
