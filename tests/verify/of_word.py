@@ -83,7 +83,7 @@ def _edges(plan: str) -> Row:
 
 
 def _v4(large: bool) -> list[Check]:
-    examples, length = (400, 200) if large else (15, 120)
+    examples, length = (100, 150) if large else (15, 120)
     return [_check("V4", f"random behaviours: {plan}", _random, plan, examples, length) for plan in RANDOM]
 
 
