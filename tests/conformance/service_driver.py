@@ -91,7 +91,7 @@ class ServiceDriver:
         for producer in range(config.producers):
             self.step(Action("Connect", (("producer", producer),)))
 
-    def core(self) -> Core[bytes]:
+    def core(self) -> Core[Any]:
         """Return the core inside."""
         channel = self.service.channel(self.protocol)
         assert isinstance(channel, DispatchChannel)

@@ -1,6 +1,7 @@
 """A process at one signal: ``python -m tests.multiproc.word_process <directory> <what> ...``.
 
-``FDCOMM_FAULTS`` may kill it. It prints ``ready`` and waits for a line before it begins, and says at its end what it saw, as JSON.
+``FDCOMM_FAULTS`` may kill it. It prints ``ready`` and waits for a line before it begins, and says at its end what it
+saw, as JSON.
 """
 
 from __future__ import annotations

@@ -1,0 +1,193 @@
+"""The sender of one rank, in one process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fdcomm import (
+    CacheInfoMissingError,
+    ClosedError,
+    CommTimeoutError,
+    LayerProgress,
+    LayerSender,
+    LayerTimeoutError,
+    ProtocolViolationError,
+    TaskEndedError,
+)
+from tests.traces.layerwise_runs import Simulated
+
+np = pytest.importorskip("numpy")
+
+LIMIT_S = 60.0
+STEP, LAYER = "splitwise_complete_prefilled_step_0", "splitwise_complete_prefilled_layer_0"
+
+
+class Bed:
+    """A sender on simulated time."""
+
+    def __init__(self, **options: Any) -> None:
+        self.clock = Simulated()
+        self.log: list[Any] = []
+        settings: dict[str, Any] = {"info_timeout": 10.0, "layer_timeout": 20.0, "runtime": self.clock} | options
+        self.sender = LayerSender(
+            4,
+            3,
+            settings.pop("send", lambda request, first, last: self.log.append((request, first, last))),
+            lambda request, error: self.log.append((request, error)),
+            missing=lambda slot, step, error: self.log.append((slot, step, error)),
+            **settings,
+        )
+
+    def run(self) -> list[Any]:
+        """Do what is due; return what was called."""
+        self.log.clear()
+        while self.sender.run_once():
+            pass
+        return list(self.log)
+
+
+def test_layers_go_as_they_are_computed() -> None:
+    bed = Bed()
+    bed.sender.on_progress(0, 1, 0)
+    assert bed.run() == []
+    bed.sender.on_cache_info("a", 0, 1)
+    assert bed.run() == [("a", 0, 0)]
+    bed.sender.on_progress(0, 1, 2)
+    assert bed.run() == [("a", 1, 2), ("a", None)]
+    assert bed.sender.in_flight() == 0
+
+
+def test_a_device_that_tells_its_step_for_all_slots() -> None:
+    bed = Bed()
+    bed.sender.on_cache_info("a", 0, 7)
+    bed.sender.on_cache_info("b", 1, 7)
+    bed.sender.on_cache_info("c", 2, 8)
+    bed.sender.on_step(7, 1)
+    assert bed.run() == [("a", 0, 1), ("b", 0, 1)]
+    bed.sender.on_step(8, 0)
+    assert bed.run() == [("a", 2, 2), ("a", None), ("b", 2, 2), ("b", None), ("c", 0, 0)]
+    bed.sender.on_cache_info("d", 3, 8)
+    assert bed.run() == [("d", 0, 0)], "what was told before the info counts"
+
+
+def test_missing_infos_and_missing_layers_fail_alone() -> None:
+    bed = Bed()
+    bed.sender.on_progress(0, 1, 2)
+    bed.sender.on_cache_info("b", 1, 1)
+    bed.sender.on_cache_info("c", 2, 1)
+    bed.sender.on_progress(2, 1, 2)
+    assert bed.run() == [("c", 0, 2)]
+    bed.clock.now = 10.0
+    ((slot, step, error),) = bed.run()
+    assert (slot, step, type(error), error.waited_s) == (0, 1, CacheInfoMissingError, 10.0)
+    bed.clock.now = 20.0
+    (request, late), rest = bed.run()
+    assert (request, type(late), late.request, rest) == ("b", LayerTimeoutError, "b", ("c", None))
+    bed.sender.on_cache_info("a", 0, 1)
+    assert bed.run() == [("a", error)]
+
+
+def test_an_info_that_was_overtaken_is_told() -> None:
+    bed = Bed()
+    bed.sender.on_progress(0, 1, 2)
+    bed.sender.on_cache_info("b", 0, 2)
+    ((slot, step, error),) = bed.run()
+    assert (slot, step, type(error)) == (0, 1, CacheInfoMissingError)
+
+
+def test_a_task_that_is_ended() -> None:
+    bed = Bed()
+    bed.sender.on_cache_info("a", 0, 1)
+    assert bed.sender.on_end(0, 1)
+    assert not bed.sender.on_end(0, 1)
+    ((request, error),) = bed.run()
+    assert (request, type(error)) == ("a", TaskEndedError)
+    why = OSError("gone")
+    assert bed.sender.on_end(1, 1, why)
+    bed.sender.on_cache_info("b", 1, 1)
+    assert bed.run() == [("b", why)]
+
+
+def test_a_sending_that_fails_fails_its_task_alone() -> None:
+    failure = OSError("the network is down")
+
+    def send(request: Any, first: int, last: int) -> None:
+        if request == "a":
+            raise failure
+
+    bed = Bed(send=send)
+    for slot, request in enumerate(("a", "b")):
+        bed.sender.on_cache_info(request, slot, 1)
+        bed.sender.on_progress(slot, 1, 2)
+    assert bed.run() == [("a", failure), ("b", None)]
+
+
+def test_infos_wait_for_room() -> None:
+    bed = Bed(capacity=1)
+    bed.sender.on_cache_info("a", 0, 1)
+    with pytest.raises(CommTimeoutError, match="tasks have been in flight"):
+        bed.sender.on_cache_info("b", 1, 1, timeout=0)
+    bed.sender.on_end(0, 1)
+    bed.run()
+    bed.sender.on_cache_info("b", 1, 1, timeout=0)
+
+
+def test_infos_of_a_slot_come_in_order() -> None:
+    bed = Bed()
+    bed.sender.on_cache_info("a", 0, 2)
+    with pytest.raises(ProtocolViolationError, match="in order"):
+        bed.sender.on_cache_info("b", 0, 1)
+
+
+def test_two_threads_cannot_run_one_sender() -> None:
+    calls: list[type[BaseException]] = []
+
+    def send(request: Any, first: int, last: int) -> None:
+        try:
+            bed.sender.run_once()
+        except ProtocolViolationError as error:
+            calls.append(type(error))
+
+    bed = Bed(send=send)
+    bed.sender.on_cache_info("a", 0, 1)
+    bed.sender.on_progress(0, 1, 0)
+    bed.run()
+    assert calls == [ProtocolViolationError]
+
+
+def test_what_finish_raises_ends_the_run_and_not_the_sender() -> None:
+    sender = LayerSender(1, 1, lambda *args: None, lambda *args: 1 / 0)
+    sender.on_cache_info("a", 0, 1)
+    sender.on_end(0, 1)
+    with pytest.raises(ZeroDivisionError):
+        sender.run()
+    assert not sender.run_once()
+
+
+def test_a_closed_sender_tells_everybody(tmp_path: Path) -> None:
+    sender = LayerSender(1, 1, lambda *args: None, lambda *args: None)
+    words = LayerProgress(writer=True, directory=str(tmp_path))
+    threads = [threading.Thread(target=sender.run), threading.Thread(target=sender.follow, args=(words, 0.01))]
+    for thread in threads:
+        thread.start()
+    words.report(1, 0)
+    sender.close()
+    for thread in threads:
+        thread.join(LIMIT_S)
+        assert not thread.is_alive()
+    words.clear()
+    calls: list[Callable[[], object]] = [
+        lambda: sender.on_progress(0, 1, 0),
+        lambda: sender.on_step(1, 0),
+        lambda: sender.on_cache_info("a", 0, 1),
+        lambda: sender.on_end(0, 1),
+        sender.run_once,
+    ]
+    for call in calls:
+        with pytest.raises(ClosedError):
+            call()
