@@ -47,6 +47,7 @@ from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.signals.lock import IPCLock
 from fdcomm.signals.sequenced import SequencedSignal
+from fdcomm.signals.signal_set import SignalSet
 from fdcomm.signals.word import Word
 from fdcomm.stats import DispatchStatistics
 from fdcomm.worker_queue import EngineWorkerQueue
@@ -95,6 +96,7 @@ __all__ = (
     "SignalNameError",
     "SignalNotFoundError",
     "SignalReplacedError",
+    "SignalSet",
     "SignalSpaceError",
     "SignalTornError",
     "StaleAnswerError",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Final, Literal, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from fdcomm.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ("FEATURES", "ROLES", "Declaration", "Feature", "Role", "Suffix", "Topology")
 
@@ -171,13 +173,15 @@ class Declaration:
         return replica if self.suffix is Suffix.PORT_DP else f"{replica}_tp{tp_rank}"
 
     def template(self, topology: Topology) -> NDArray[np.generic] | None:
-        """Return zeros of the signal's dtype and shape, or None for raw bytes."""
+        """Return zeros of the signal's dtype and shape, or None for raw bytes. Needs numpy, which is the caller's."""
+        import numpy as np
+
         return None if self.dtype is None else np.zeros([topology.size(axis) for axis in self.shape], self.dtype)
 
     def size(self, topology: Topology) -> int:
         """Return the number of bytes of the signal's data."""
-        width = 1 if self.dtype is None else np.dtype(self.dtype).itemsize
-        return int(np.prod([topology.size(axis) for axis in self.shape], dtype=np.int64)) * width
+        template = self.template(topology)
+        return math.prod(topology.size(axis) for axis in self.shape) if template is None else template.nbytes
 
 
 def _is_int(value: object) -> bool:

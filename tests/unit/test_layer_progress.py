@@ -21,8 +21,6 @@ from fdcomm import (
 from fdcomm.layer_progress import NOTHING
 from tests.races.layerwise_race import child_that_reports, stop
 
-np = pytest.importorskip("numpy")
-
 LIMIT_S = 60.0
 STEP, LAYER = "splitwise_complete_prefilled_step_0", "splitwise_complete_prefilled_layer_0"
 

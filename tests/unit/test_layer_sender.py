@@ -21,10 +21,7 @@ from fdcomm import (
 )
 from tests.traces.layerwise_runs import Simulated
 
-np = pytest.importorskip("numpy")
-
 LIMIT_S = 60.0
-STEP, LAYER = "splitwise_complete_prefilled_step_0", "splitwise_complete_prefilled_layer_0"
 
 
 class Bed:
