@@ -119,8 +119,9 @@ def test_what_the_device_has_made_is_attached(directory: str) -> None:
     made = [f"splitwise_complete_prefilled_{what}_0.3" for what in ("step", "layer")]
     for name in made:
         Path(directory, name).write_bytes((41).to_bytes(4, sys.byteorder))
-    features = ("layerwise",)
-    with SignalSet.create("cache_messager", 1, suffix=7, features=features, device=3, directory=directory) as signals:
+    with SignalSet.create(
+        "cache_messager", 1, suffix=7, features=("layerwise",), device=3, directory=directory
+    ) as signals:
         assert signals["step_shm_value"].value[0] == signals["layer_shm_value"].value[0] == 41  # type: ignore[index]
     for name in made:  # not ours to remove
         Path(directory, name).unlink()
@@ -128,7 +129,7 @@ def test_what_the_device_has_made_is_attached(directory: str) -> None:
 
 def test_of_two_that_may_make_a_signal_the_first_does(directory: str) -> None:
     def one(role: Role) -> SignalSet:
-        return SignalSet.create(role, 1, suffix=7, features=("layerwise",), device=3, directory=directory)  # type: ignore[arg-type]
+        return SignalSet.create(role, 1, suffix=7, features=("layerwise",), device=3, directory=directory)
 
     with one("worker") as worker, one("cache_messager") as messager:
         worker["step_shm_value"].value[0] = 5  # type: ignore[index]
