@@ -27,25 +27,34 @@ class Forkable(Protocol):
 _objects: weakref.WeakSet[Forkable] = weakref.WeakSet()
 
 
+# The only lock that is held across a fork. Re-entrant, because the collector may end a handle anywhere. With two of
+# them, a thread that collects a handle of one kind while it opens one of the other could wait for a thread that forks.
 _opening = threading.RLock()
 
 
 def close_in_child(thing: Forkable) -> None:
-    """Call ``thing.after_fork_in_child()`` in every child that this process forks from now on."""
+    """Call ``thing.after_fork_in_child()`` in every child that this process forks from now on.
+
+    Not in the children of such a child, unless the thing registers itself again when it is called.
+    """
     with _opening:
         _objects.add(thing)
 
 
 def no_fork() -> AbstractContextManager[Any]:
-    """Let other threads fork only before or after the block: to open something and make it known. Keep it short."""
+    """Let other threads fork only before or after the block: to open something and make it known. Keep it short.
+
+    Return a re-entrant lock.
+    """
     return _opening
 
 
 def _after_fork_in_child() -> None:
     try:
-        for thing in list(_objects):
+        things = list(_objects)
+        _objects.clear()  # before: what still has something to let go of registers itself again
+        for thing in things:
             thing.after_fork_in_child()
-        _objects.clear()
     finally:
         _opening.release()
 

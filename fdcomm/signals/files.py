@@ -13,12 +13,11 @@ import mmap
 import os
 import stat
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 from fdcomm.errors import ClosedError
-from fdcomm.forksafety import close_in_child
+from fdcomm.forksafety import close_in_child, no_fork
 
 __all__ = ("NEW", "Files", "Found", "default_directory")
 
@@ -30,10 +29,8 @@ NEW: Final = ".fdcomm-new"
 _BASE: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 _OPEN_FILES: Final = "/proc/self/fd" if sys.platform.startswith("linux") else "/dev/fd"
 
-# A fork waits until no thread is between opening or closing a descriptor and writing that down. Re-entrant, because
-# the collector may end a handle anywhere.
-_book = threading.RLock()
-os.register_at_fork(before=_book.acquire, after_in_parent=_book.release, after_in_child=_book.release)
+# A fork waits until no thread is between opening or closing a descriptor and writing that down.
+_book: Final = no_fork()
 
 
 def default_directory() -> str:

@@ -118,3 +118,81 @@ def test_what_is_being_opened_does_not_get_into_a_child() -> None:
             check=False,
         )
     assert (done.stdout, done.stderr) == ("good\n", "")
+
+
+AGAIN = """
+import fcntl, os
+from fdcomm.forksafety import close_in_child
+from fdcomm.signals.files import Files
+
+class Thing:
+    told = 0
+    def after_fork_in_child(self):
+        self.told += 1
+        close_in_child(self)
+
+def in_child(look):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(look())
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+thing = Thing()
+close_in_child(thing)
+files = Files(os.curdir)
+assert in_child(lambda: in_child(lambda: thing.told)) == 2, "what registers itself again is told in the child's child"
+
+def child():
+    # A descriptor that the child has opened is not the grandchild's.
+    fd = files.open_directory()
+    assert files.lock(fd)
+    return in_child(lambda: len(files.open_now))
+
+assert in_child(child) == 0, "the grandchild has a copy of the child's lock"
+print("good")
+"""
+
+COLLECTING = """
+import os, sys, threading
+from fdcomm.forksafety import no_fork
+from fdcomm.signals.files import Files
+
+# One thread forks while another one, which is just opening something, ends a handle, as the collector may.
+opening, fork = threading.Event(), threading.Event()
+os.register_at_fork(before=fork.set)  # the last to be registered is the first to be called
+
+def child():
+    opening.wait()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+forker = threading.Thread(target=child, daemon=True)
+forker.start()
+with no_fork():
+    files = Files(os.curdir)
+    files.open_directory()
+    opening.set()
+    fork.wait()
+    # By now the forking thread wants the locks that it has not got. Give it the time to take those that are free.
+    forker.join(0.2)
+    files.__del__()
+forker.join(20)
+print("stuck" if forker.is_alive() else "good")
+"""
+
+
+def test_what_registers_itself_again_is_told_again() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", AGAIN], cwd=ROOT, timeout=LIMIT_S, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "good\n"
+
+
+def test_a_handle_may_end_in_the_middle_of_opening_another_while_a_thread_forks() -> None:
+    # A fork takes every lock that the modules hold across it. With two, this would never end.
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COLLECTING], cwd=ROOT, timeout=LIMIT_S, capture_output=True, text=True
+    )
+    assert done.stdout == "good\n", done.stderr
