@@ -49,7 +49,6 @@ class Access:
         self.words: Words | None = segment.words if segment.trailer is not None else None
         self.views: list[memoryview] = []
         self._memory: Any = segment.memory
-        self._free: list[int] = []
         self._address = 0
         self._places = 0
         if self.words is not None:
@@ -118,13 +117,13 @@ class Access:
         files = self.segment.files
         with contextlib.suppress(IndexError):
             while True:
-                if files.is_open(fd := self._free.pop()):
+                if files.is_open(fd := self.segment.spare.pop()):
                     return fd
         return files.again(self.segment.fd)
 
     def put_back(self, fd: int) -> None:
         """Give back a descriptor, without locks on it."""
-        self._free.append(fd)
+        self.segment.spare.append(fd)
 
     def take(self, fd: int, lock: int, deadline: Deadline, operation: str, *, shared: bool = False) -> None:
         """Take a lock, for which the deadline is the limit."""

@@ -31,6 +31,7 @@ class Segment:
         trailer: What the trailer said when it was mapped; None for a segment of other software.
         nbytes: Size of the data.
         users: Objects with typed access, which are told when it is closed.
+        spare: Descriptors of the file for their locks, which none of them uses just now. They outlive their user.
     """
 
     def __init__(self, files: Files, name: str, found: Found, fd: int, trailer: Trailer | None, nbytes: int) -> None:
@@ -39,6 +40,7 @@ class Segment:
         self.trailer = trailer
         self.nbytes = nbytes
         self.users: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.spare: list[int] = []
         self._found = found
         self._fd = fd
         self._owning = -1
@@ -83,7 +85,7 @@ class Segment:
     @property
     def fd(self) -> int:
         """A descriptor of the file, open for as long as this is. A forked child has one of its own, with no locks."""
-        if self._memory is None or self._fd not in self.files.open_now:
+        if self._memory is None or not self.files.is_open(self._fd):
             raise ClosedError(f"the signal {self.name!r} is closed")
         return self._fd
 
@@ -112,7 +114,7 @@ class Segment:
     @property
     def owned(self) -> bool:
         """True while this handle holds the lock that says that the segment has an owner. Never in a forked child."""
-        return self._owning in self.files.open_now
+        return self.files.is_open(self._owning)
 
     def own(self, fd: int) -> None:
         """Note the descriptor that the owner's lock was taken with."""

@@ -9,6 +9,7 @@ from weakref import WeakSet
 from fdcomm.runtime import Words
 from fdcomm.signals.layout import LOCK_OWNER, SUCCESSOR, TRAILER_WORDS, WAITERS, WAKE, Layout, OwnerInfo, Trailer
 from fdcomm.testing import ControlledRuntime
+from fdcomm.testing.scheduler import Scheduler
 from fdcomm.testing.kernel import ControlledKernel, WeakRuntime
 
 __all__ = ("Bed",)
@@ -45,14 +46,22 @@ class _Segment:
     fd = 0
     found = _Found()
 
-    def __init__(self, data: Words, trailer: Words, count: int) -> None:
+    def __init__(self, data: Words, trailer: Words, count: int, scheduler: Scheduler) -> None:
         self.files = _Files()
+        self._scheduler = scheduler
+        self._spare: dict[str, list[int]] = {}
         self.users: WeakSet[Any] = WeakSet()
         self.words = trailer
         self.memory = data
         self.nbytes = 8 * count
         owner = OwnerInfo(1, 1, (0, 0), 0)
         self.trailer = Trailer(Layout("<i8", (count,), 8 * count), owner, 1, 1, 0)
+
+    @property
+    def spare(self) -> list[int]:
+        """Tasks are processes here: each has its own."""
+        task = self._scheduler.current
+        return self._spare.setdefault("" if task is None else task.name, [])
 
     def data(self) -> Any:
         return memoryview(self.memory).cast("B")
@@ -86,7 +95,7 @@ class Bed:
             owners += [(self.trailer, place) for place in range(TRAILER_WORDS)]
         self.runtime = WeakRuntime(scheduling.scheduler, owners)
         self.kernel = ControlledKernel(self.runtime, (self.trailer, WAKE), setters)
-        self.segment: Any = _Segment(self.data, self.trailer, count)
+        self.segment: Any = _Segment(self.data, self.trailer, count, scheduling.scheduler)
         self.names = {
             self.runtime._word(self.trailer, place): name
             for place, name in ((WAITERS, "waiters"), (WAKE, "wake"), (SUCCESSOR, "gone"))

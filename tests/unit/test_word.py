@@ -24,6 +24,7 @@ from fdcomm.signals import futex
 from fdcomm.signals.kernel import ORDERED, SYSTEM_KERNEL, SystemKernel
 from fdcomm.signals.layout import WAITERS
 from fdcomm.signals.word import Word
+from tests.unit.signal_folder import descriptors
 
 _WATCHDOG_S = 30.0
 
@@ -49,6 +50,17 @@ def test_get_and_set_are_the_arrays(made: IPCSignal) -> None:
     assert made.word(-1).get() == 3
     word.set(np.int64(9))
     assert word.get() == 9
+
+
+def test_words_that_are_made_for_one_call_each_share_a_descriptor(made: IPCSignal) -> None:
+    made.word(0).add(1)
+    before = descriptors()
+    for _ in range(20):
+        made.word(0).add(1)
+    with pytest.raises(CommTimeoutError):
+        made.word(0).wait_for(lambda value: value < 0, timeout=0)
+    assert made.word(0).get() == 21
+    assert descriptors() == before
 
 
 @pytest.mark.parametrize(
