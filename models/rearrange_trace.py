@@ -23,7 +23,6 @@ _ARGS = {
     **dict.fromkeys(_RANK, "rank"),
     **dict.fromkeys(_NONE, ""),
 }
-_MOST = 4096  # addresses of one request
 _POST = {"phase", "request", "outcome", "unreached", "load", "worker"}
 
 
@@ -37,8 +36,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     ranks = opening.get("ranks")
     if opening.get("action") != "Open" or type(ranks) is not int or ranks < 1:
         return Verdict(channel, False, 1, "the first event must be Open, with ranks", json.dumps(opening))
-    named = [event["args"].get("addresses") for event in rest if isinstance(event.get("args"), dict)]
-    most = max((count for count in named if type(count) is int and 0 <= count <= _MOST), default=0)
+    most = max((_unreached(event) for event in rest), default=0)
     peers = frozenset(range(1, most + 1))
     observations: list[Observation[State]] = []
     wrong = ""
@@ -57,6 +55,13 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     return verdict
 
 
+def _unreached(event: Event) -> int:
+    """How many addresses had not done their part: after a request, all that it names."""
+    post = event.get("post")
+    unreached = post.get("unreached") if isinstance(post, dict) else None
+    return len(unreached) if isinstance(unreached, list) else 0
+
+
 def _observe(event: Event, number: int, peers: frozenset[int]) -> Observation[State]:
     if type(event.get("seq")) is not int or event["seq"] != number:
         raise _Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
@@ -72,13 +77,18 @@ def _observe(event: Event, number: int, peers: frozenset[int]) -> Observation[St
 
     def differs(before: State, after: State) -> str:
         expected = _result(name, after)
-        if result != expected:
+        if not _same(result, expected):
             return f"its result was {result}, and the model says {expected}"
         shown = _post(after, peers)
-        return "" if post == shown else f"after it {post}, and the model says {shown}"
+        return "" if _same(post, shown) else f"after it {post}, and the model says {shown}"
 
     silent = Action("Crash", params) if name == "Fence" else None
     return Observation(_text(event), Action(name, params), differs, silent)
+
+
+def _same(found: Event, expected: Event) -> bool:
+    """Equal as JSON: to Python True is 1, and 1.0 is too."""
+    return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
 def _result(name: str, after: State) -> Event:

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tla import manifest
 from tla.manifest import Entry
@@ -27,6 +27,8 @@ from tla.values import show
 if TYPE_CHECKING:
     from tla.trace import Verdict
     from tla.trace_events import Event
+
+    Judge: TypeAlias = Callable[[list[list[Event]]], list[Verdict]]
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -83,15 +85,24 @@ def _graph(entry: Entry) -> None:
         print(f"  {label} {count}")
 
 
-def _trace(file: Path) -> bool:
-    from tla import barrier_trace, gate_trace, trace
+def _judge_of(protocol: str) -> Judge:
+    from tla import barrier_trace, gate_trace, rearrange_trace, trace
 
-    groups: dict[Callable[[list[list[Event]]], list[Verdict]], list[list[Event]]] = {}
-    for run in trace.read_channels(file):
-        protocol = str(run[0].get("protocol"))
-        is_barrier, is_gate = protocol.startswith(barrier_trace.PREFIX), protocol in gate_trace.PROTOCOLS
-        judge = barrier_trace.judge if is_barrier else gate_trace.judge if is_gate else trace.judge
-        groups.setdefault(judge, []).append(run)
+    if protocol.startswith(barrier_trace.PREFIX):
+        return barrier_trace.judge
+    judges: dict[str, Judge] = {
+        **dict.fromkeys(gate_trace.PROTOCOLS, gate_trace.judge),
+        rearrange_trace.PROTOCOL: rearrange_trace.judge,
+    }
+    return judges.get(protocol, trace.judge)
+
+
+def _trace(file: Path) -> bool:
+    from tla.trace import read_channels
+
+    groups: dict[Judge, list[list[Event]]] = {}
+    for run in read_channels(file):
+        groups.setdefault(_judge_of(str(run[0].get("protocol"))), []).append(run)
     verdicts = [verdict for judge, runs in groups.items() for verdict in judge(runs)]
     for verdict in verdicts:
         print(verdict)

@@ -11,6 +11,7 @@ from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.corpus import cases
 from tests.traces.gate_runs import ACTIONS as GATE_EVENTS
 from tests.traces.gate_runs import random_run, real_runs
+from tests.traces.rearrange_runs import ACTIONS as REARRANGE_EVENTS
 from tests.traces.schema import SCHEMA, problem
 
 ACCEPTED = [event for case in cases() if case.position is None for event in case.events]
@@ -30,7 +31,8 @@ def test_the_schema_has_every_event() -> None:
     for branch in SCHEMA["oneOf"]:
         action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
         named |= set(action.get("enum", [action.get("const")]))
-    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
+    queues = {"Post", "Take", "Gone"}
+    assert named == {"Open", *DISPATCH_EVENTS, *queues, *BARRIER_EVENTS, *GATE_EVENTS, *REARRANGE_EVENTS}
 
 
 def test_events_of_a_gate_fit(seed: int) -> None:

@@ -139,15 +139,19 @@ Fence(p) ==
 -----------------------------------------------------------------------------
 (* A request, and what the coordinator does with it. *)
 
-Request ==
-    /\ Running < MaxRequests
+\* A request begins; some addresses may count as reached from the beginning (only in a recorded run).
+Begin(known) ==
     /\ phase = "FREE" \/ (~OneAtATime /\ phase # "DONE")
     /\ phase' = "ASKED"
     /\ outcome' = Append(outcome, "open")
-    /\ reached' = {}
+    /\ reached' = known
     /\ load' = Nothing
     /\ worker' = Idle
     /\ UNCHANGED <<status, job, table, swap>>
+
+Request ==
+    /\ Running < MaxRequests
+    /\ Begin({})
 
 Take ==
     /\ MayCall(Coordinator)
@@ -194,13 +198,16 @@ CallOff ==
 -----------------------------------------------------------------------------
 (* The loaders. A loader has one job at a time; it is done when the loader reports. *)
 
-TakeLoad(r) ==
+Starts(r) ==
     /\ MayCall(r)
     /\ load[r] = "asked"
-    /\ job[r] = 0
     /\ load' = [load EXCEPT ![r] = "taken"]
     /\ job' = [job EXCEPT ![r] = Running]
     /\ UNCHANGED <<status, phase, outcome, reached, table, worker, swap>>
+
+TakeLoad(r) ==
+    /\ job[r] = 0
+    /\ Starts(r)
 
 Reports(r) == MayCall(r) /\ job[r] # 0
 
