@@ -20,14 +20,17 @@ FIXED: dict[str, Config] = {
     "2 ranks, everybody comes and goes": Config(
         leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),
-    "2 ranks, 2 clears": Config(max_calls=3, max_epoch=2),
+    "2 ranks, 2 clears": Config(max_epoch=2),
     "2 ranks, 2 batches retained, 2 calls at once": Config(depth=2, max_calls=3, per_producer=2),
-    "1 rank, 2 producers": Config(ranks=1, producers=2, max_calls=3, mortal_producers=R({0, 1})),
-    "3 ranks, crash": Config(ranks=3, mortal=R({0})),
+    "1 rank, 2 producers": Config(ranks=1, producers=2, mortal_producers=R({0, 1})),
+    "3 ranks, crash": Config(ranks=3, max_calls=1, mortal=R({0})),
 }
 
 # More of the same, for long runs.
 MORE: dict[str, Config] = {
+    "2 ranks, 3 calls, 2 clears": Config(max_calls=3, max_epoch=2),
+    "1 rank, 2 producers, 3 calls": Config(ranks=1, producers=2, max_calls=3, mortal_producers=R({0, 1})),
+    "3 ranks, crash, 2 calls": Config(ranks=3, mortal=R({0})),
     "1 rank, everybody comes and goes": Config(
         ranks=1, leavers=R({0}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),

@@ -22,8 +22,9 @@ __all__ = (
 
 R = frozenset[int]
 
-# Small enough for TLC to dump in a few seconds, and the first has every action.
+# Small enough for TLC to dump in a few seconds, and the first has every action: MCRearrange_small in the manifest.
 FIXED: dict[str, Config] = {
+    "2 ranks, 2 requests, a worker moves": Config(movers=R({3}), failing=R({0}), deaf=R({1})),
     "2 ranks, everything": Config(max_requests=1, movers=R({1, 3, 4}), failing=R({0}), deaf=R({1})),
     "1 rank, 2 requests, everybody moves": Config(ranks=1, movers=R({0, 1, 2}), failing=R({0}), deaf=R({1})),
     "3 ranks, a worker and the coordinator move": Config(ranks=3, peers=0, max_requests=1, movers=R({4, 6})),

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from models.kernel import show
-from tests.refine import barrier_graphs, bitmask_graphs, dispatch_graphs, gate_graphs, item_graphs, shipped_graphs
+from tests.refine import (
+    barrier_graphs,
+    bitmask_graphs,
+    dispatch_graphs,
+    gate_graphs,
+    item_graphs,
+    layerwise_graphs,
+    rearrange_graphs,
+    shipped_graphs,
+    signal_graphs,
+)
 from tla.manifest import load, with_graph
 from tla.run import ROOT
 
-OLD = {"dispatch", "bitmask", "gate", "barrier", "cache_info", "connect"}
-
 
 def _compared() -> Iterator[tuple[str, str, Any]]:
-    for module, table in (
+    tables: list[tuple[str, Mapping[str, Any]]] = [
         ("dispatch/Dispatch.tla", dispatch_graphs.FIXED),
         ("dispatch/DispatchShipped.tla", shipped_graphs.SHIPPED),
         ("bitmask/Bitmask.tla", bitmask_graphs.FIXED),
         ("gate/Gate.tla", gate_graphs.FIXED),
         ("barrier/Barrier.tla", barrier_graphs.FIXED),
-    ):
+        ("rearrange/Rearrange.tla", rearrange_graphs.FIXED),
+        ("layerwise/Layerwise.tla", layerwise_graphs.FIXED),
+        ("layerwise/LayerPair.tla", layerwise_graphs.PAIR),
+        ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
+        ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
+    ]
+    for module, table in tables:
         yield from ((module, "Spec", config) for config in table.values())
     for protocol, configs in item_graphs.FIXED.items():
         yield from ((item_graphs.MODELS[protocol][1], "ItemSpec", config) for config in configs.values())
@@ -32,7 +46,7 @@ def test_every_marked_configuration_is_one_that_v2_compares() -> None:
         constants = {name: show(value) for name, value in config.constants().items()}
         entry = with_graph(ROOT / module, constants, formula)
         found |= {entry.name} if entry is not None else set()
-    marked = {entry.name for entry in load() if entry.graph and set(entry.protocols) & OLD}
+    marked = {entry.name for entry in load() if entry.graph}
     assert found == marked
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,6 +37,7 @@ class Row:
     bounds: str = ""
     detail: str = ""
     seconds: float = 0.0
+    cpu_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,14 @@ class Check:
 
 def run(check: Check) -> Row:
     """Run one check. An exception is a failed row, not a crash of the whole verification."""
-    start = time.perf_counter()
+    start, used = time.perf_counter(), _processor_s()
     try:
         row = check.run(*check.args)
     except Exception as error:  # noqa: BLE001 - the row reports it
         row = Row(check.protocol, check.level, check.what, ok=False, detail=f"{type(error).__name__}: {error}")
-    return replace(row, seconds=time.perf_counter() - start)
+    return replace(row, seconds=time.perf_counter() - start, cpu_s=_processor_s() - used)
+
+
+def _processor_s() -> float:
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)

@@ -45,7 +45,8 @@ def print_table(rows: Sequence[Row], wall_s: float, console: Console | None = No
         shown.print(Text(f"     {row.detail or 'no reason was given'}"))
     failed = sum(1 for _ in _failures(rows))
     style = "bold red" if failed else "bold green"
-    shown.print(Text(f"{len(rows)} checks, {failed} failed, {wall_s:.1f} s", style))
+    cpu_s = sum(row.cpu_s for row in rows)
+    shown.print(Text(f"{len(rows)} checks, {failed} failed, {wall_s:.1f} s, {cpu_s:.0f} s of processor time", style))
 
 
 def _failures(rows: Iterable[Row]) -> Iterable[Row]:

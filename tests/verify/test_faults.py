@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from models.kernel import Model
-from tests.verify import faults
+from tests.verify import configured, faults
+from tests.verify.collect import protocols
 from tla.manifest import Entry, load
 
 BUG = next(entry for entry in load() if entry.name == "MCDispatch_bug_PutsInOrder")
@@ -20,11 +21,22 @@ def _answers(monkeypatch: pytest.MonkeyPatch, entry: Entry) -> list[str]:
     return [text for _, text in faults.compared("dispatch")]
 
 
-@pytest.mark.parametrize("protocol", ["dispatch", "bitmask", "cache_info", "connect", "gate", "barrier"])
+# Only TLC has the patience for it.
+AT_NIGHT = {"Word_bug_FreshTokens"}
+
+
+@pytest.mark.parametrize("protocol", protocols())
 def test_every_check_of_a_violation_is_compared(protocol: str) -> None:
     compared = {entry.name for entry, _ in faults.compared(protocol)}
     listed = [entry for entry in load() if protocol in entry.protocols and entry.violates and entry.mode == "check"]
-    assert {entry.name for entry in listed if entry.module != "WorkerLoop"} == compared
+    assert {entry.name for entry in listed} - AT_NIGHT == compared
+
+
+def test_a_configuration_with_a_constant_that_the_model_lacks_is_found() -> None:
+    entry = next(entry for entry in load() if entry.name == "MCWorkerLoop_bug_OwnRead")
+    assert configured.configured(entry).name
+    with pytest.raises(ValueError, match="the model has"):
+        configured.configured(replace(entry, module="LayerOpen", name="LayerPair_bug_P12_1", folder="layerwise"))
 
 
 def test_a_longer_counterexample_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ __all__ = ("checks",)
 S = TypeVar("S", bound=tuple[Any, ...])
 
 _LEVEL = "V2"
+_LOOPS = ("worker loop, tickets", "worker loop, flag on our queue")
 _ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 
 
@@ -36,7 +37,7 @@ def checks(protocol: str, size: str) -> list[Check]:
     found = faults.checks(protocol)
     found += [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in fixed]
     found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in shipped]
-    found += [Check(protocol, _LEVEL, name, _loop, (name,)) for name in LOOPS]
+    found += [Check(protocol, _LEVEL, name, _loop, (name,)) for name in LOOPS if size == "large" or name in _LOOPS]
     if size == "large":
         found.append(Check(protocol, _LEVEL, "Broadcast", _broadcast))
         found.append(Check(protocol, _LEVEL, _ALL_GUARDS, _row, (_ALL_GUARDS, UNGUARDED)))

@@ -1,0 +1,74 @@
+"""From a configuration file of TLC to the model under its constants, where both have them in one order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+from models import (
+    layerwise_open,
+    layerwise_pair,
+    layerwise_shipped,
+    rearrange_shipped,
+    signal_shipped,
+    word,
+    word_counter,
+    word_lock,
+    word_sequence,
+    worker_loop,
+)
+from models.kernel import Model
+from models.layerwise import Config as LayerwiseConfig
+from models.layerwise import Layerwise
+from models.rearrange import Config as RearrangeConfig
+from models.rearrange import Rearrange
+from models.signal import Config as SignalConfig
+from models.signal import Signal
+from tla.manifest import Entry
+from tla.values import parse
+
+__all__ = ("MODELS", "configured")
+
+_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
+
+# TLA+ module -> the type of its constants, and the model.
+MODELS: dict[str, tuple[Any, Any]] = {
+    "WorkerLoop": (worker_loop.Config, worker_loop.WorkerLoop),
+    "MCRearrange": (RearrangeConfig, Rearrange),
+    "MCRearrangeShipped": (rearrange_shipped.Config, rearrange_shipped.RearrangeShipped),
+    "MCLayerwise": (LayerwiseConfig, Layerwise),
+    "LayerPair": (layerwise_pair.Config, layerwise_pair.LayerPair),
+    "LayerOpen": (layerwise_open.Config, layerwise_open.LayerOpen),
+    "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
+    "MCSignal": (SignalConfig, Signal),
+    "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
+    "Word": (word.Config, word.Word),
+    "Counter": (word_counter.Config, word_counter.Counter),
+    "Sequence": (word_sequence.Config, word_sequence.Sequence),
+    "IpcLock": (word_lock.Config, word_lock.IpcLock),
+}
+
+
+def configured(entry: Entry) -> Model[Any]:
+    """Return the model of the entry.
+
+    Raises:
+        ValueError: The model has other constants than the configuration.
+    """
+    config_type, make = MODELS[entry.module]
+    text = entry.config_file.read_text(encoding="utf-8")
+    constants = {name: parse(value) for name, value in _CONSTANT.findall(text)}
+    names = list(config_type().constants())
+    if set(names) != set(constants):
+        raise ValueError(f"{entry.name}: the model has {names}, and the configuration {list(constants)}")
+    own = [item.name for item in fields(config_type) if item.name != "guards"]
+    values = {field: constants[name] for field, name in zip(own, names, strict=False)}
+    if len(own) < len(names):
+        guards = names[len(own) :]
+        values["guards"] = type(config_type().guards)(*(constants[name] for name in guards))
+    config = config_type(**values)
+    if config.constants() != constants:
+        raise ValueError(f"{entry.name}: the model has {config.constants()}, and the configuration {constants}")
+    model: Model[Any] = make(config)
+    return model
