@@ -47,8 +47,9 @@ def _output(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.multiproc
-def test_the_readme_program_prints_what_it_says(tmp_path: Path) -> None:
-    (text,) = _programs("README.md")
+@pytest.mark.parametrize("number", range(2))
+def test_the_readme_programs_print_what_they_say(number: int, tmp_path: Path) -> None:
+    text = _programs("README.md")[number]
     program = tmp_path / "readme.py"
     program.write_text(text)
     (said,) = re.findall(r"print\(.*\)  # (.*)", text)
