@@ -153,9 +153,9 @@ class Files:
 
     def lock(self, fd: int, *, shared: bool = False) -> bool:
         """Take a file's lock if it is free. The kernel frees it when the process dies."""
-        self._check()
+        kind = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB
         try:
-            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            self.call(fd, lambda fd: fcntl.flock(fd, kind))
         except BlockingIOError:
             return False
         return True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import (
@@ -27,6 +28,17 @@ __all__ = ("IPCLock",)
 _PREFIX: Final = "fd_lock_"
 _FIRST_PAUSE_S: Final = 0.0002
 _LONGEST_PAUSE_S: Final = 0.01
+
+
+class _Hold(NamedTuple):
+    """A lock that a thread has taken: with which descriptor, how, and in which process.
+
+    In a forked child the descriptor's number may be another one's by now.
+    """
+
+    fd: int
+    shared: bool
+    pid: int
 
 
 class IPCLock:
@@ -63,7 +75,7 @@ class IPCLock:
         self._create = create
         self._runtime = runtime
         self._files = files or Files(default_directory() if directory is None else directory)
-        self._held: dict[int, tuple[int, bool]] = {}
+        self._held: dict[int, _Hold] = {}  # by thread
         try:
             self._files.close(self._open("IPCLock"))
         except BaseException:
@@ -89,6 +101,7 @@ class IPCLock:
 
         Raises:
             CommTimeoutError: Others have held it for ``timeout`` seconds.
+            ClosedError: The handle was closed.
             ProtocolViolationError: The calling thread holds it already.
             SignalNotFoundError: The file was removed, and this handle does not make one.
         """
@@ -107,10 +120,12 @@ class IPCLock:
                     pause = min(2 * pause, _LONGEST_PAUSE_S)
                 self._runtime.point("lock.acquire.taken")
                 if self._is_named(fd):
-                    self._held[threading.get_ident()] = (fd, shared)
+                    self._held[threading.get_ident()] = _Hold(fd, shared, os.getpid())
                     return
-            except BaseException:
+            except BaseException as error:
                 self._files.close(fd)
+                if isinstance(error, ClosedError):  # by another thread
+                    raise self._closed("acquire") from None
                 raise
             # It was cleared while we waited: who comes now locks another file.
             self._files.close(fd)
@@ -122,8 +137,7 @@ class IPCLock:
             ProtocolViolationError: The calling thread does not hold it.
             ForkedHandleError: Its parent process holds it.
         """
-        fd, _ = self._take_out("release")
-        self._files.close(fd)
+        self._files.close(self._take_out("release"))
 
     @contextlib.contextmanager
     def shared(self, timeout: Timeout = DEFAULT) -> Iterator[IPCLock]:
@@ -140,12 +154,11 @@ class IPCLock:
         The file of a lock that others hold stays: without it, the next one to acquire would make another file, and both
         would hold "the" lock. The handle can be used again.
         """
-        fd, shared = self._held.pop(threading.get_ident(), (-1, True))
-        if fd not in self._files.open_now:
-            found = self._open_existing()
-            if found is None:
-                return
-            fd = found
+        mine = self._mine()
+        self._held.pop(threading.get_ident(), None)
+        fd, shared = (self._open_existing(), True) if mine is None else (mine.fd, mine.shared)
+        if fd is None:
+            return
         try:
             # A shared lock becomes exclusive if nobody else has it. An exclusive one is that already.
             if (not shared or self._files.lock(fd)) and self._is_named(fd):
@@ -176,25 +189,28 @@ class IPCLock:
 
     # -- helpers -----------------------------------------------------------------------------------------------------
 
-    def _mine(self) -> int | None:
-        fd = self._held.get(threading.get_ident(), (-1, False))[0]
-        return fd if fd in self._files.open_now else None
+    def _mine(self) -> _Hold | None:
+        hold = self._held.get(threading.get_ident())
+        return hold if hold is not None and hold.pid == os.getpid() and hold.fd in self._files.open_now else None
 
     def _leave(self) -> None:
         """Release, unless the block has done that, or cleared."""
         if threading.get_ident() in self._held:
             self.release()
 
-    def _take_out(self, operation: str) -> tuple[int, bool]:
-        try:
-            fd, shared = self._held.pop(threading.get_ident())
-        except KeyError:
+    def _take_out(self, operation: str) -> int:
+        hold = self._held.pop(threading.get_ident(), None)
+        if hold is None:
             raise ProtocolViolationError(
                 f"{operation}: this thread does not hold the lock {self._name}", operation=operation
-            ) from None
-        if fd not in self._files.open_now:
-            raise ForkedHandleError(f"{operation}: not this process holds the lock {self._name}", operation=operation)
-        return fd, shared
+            )
+        if hold.pid != os.getpid():
+            raise ForkedHandleError(
+                f"{operation}: process {hold.pid} holds the lock {self._name}, not this one, which was forked from it; "
+                "acquire it here",
+                operation=operation,
+            )
+        return hold.fd
 
     def _open(self, operation: str) -> int:
         try:
@@ -204,7 +220,7 @@ class IPCLock:
                 f"{operation}: there is no lock {self._name} in {self._files.directory}", operation=operation
             ) from None
         except ClosedError:
-            raise ClosedError(f"{operation}: the lock {self._name} is closed", operation=operation) from None
+            raise self._closed(operation) from None
         except OSError as error:
             raise SignalError(
                 f"{operation}: cannot open the lock {self._name}: {error}", operation=operation
@@ -215,10 +231,15 @@ class IPCLock:
             return self._files.open(self._name)
         except FileNotFoundError:
             return None
+        except ClosedError:
+            raise self._closed("clear") from None
 
     def _is_named(self, fd: int) -> bool:
         now, mine = self._files.find(self._name), self._files.status(fd)
         return now is not None and (now.device, now.inode) == (mine.device, mine.inode)
+
+    def _closed(self, operation: str) -> FdcommError:
+        return ClosedError(f"{operation}: the lock {self._name} is closed", operation=operation)
 
     def _busy(self, deadline: Deadline) -> FdcommError:
         return CommTimeoutError(

@@ -159,7 +159,8 @@ class SequencedSignal:
         """Write all elements as one, and wake who waits.
 
         Args:
-            values: As many as the signal has, in its shape; for a signal of raw bytes, bytes of its size.
+            values: As many as the signal has, in its shape, of a kind that fits its dtype without a loss (floats may
+                be rounded); for a signal of raw bytes, bytes of its size.
             timeout: Seconds to wait for another writer.
 
         Raises:
@@ -182,7 +183,11 @@ class SequencedSignal:
         return self._shaped(self._sequence.read(self._deadline("read", timeout)))
 
     def wait_for(self, predicate: Callable[[Any], bool], timeout: Timeout = DEFAULT) -> Any:
-        """Wait until the elements are some that the predicate accepts, and return them. As :meth:`Word.wait_for`."""
+        """Wait until the elements are some that the predicate accepts, and return them. As :meth:`Word.wait_for`.
+
+        Raises:
+            SignalTornError: As :meth:`read`. Wait again for what the next writer writes.
+        """
         deadline = self._deadline("wait_for", timeout)
         return wait_for(
             self._sequence.access,
@@ -197,7 +202,10 @@ class SequencedSignal:
 
     def _bytes(self, values: Any) -> Any:
         if self._shape is None:
-            content = memoryview(values).cast("B")
+            try:
+                content = memoryview(values).cast("B")
+            except TypeError as error:
+                raise ConfigError(f"write: the signal is raw bytes, which these are not: {error}") from None
             if len(content) != len(self._data):
                 raise ConfigError(
                     f"write: {len(content)} bytes, and the signal has {len(self._data)}", operation="write"
@@ -207,10 +215,17 @@ class SequencedSignal:
 
         try:
             array: NDArray[Any] = numpy.asarray(values)
-            if array.shape == self._shape and numpy.can_cast(array.dtype, self._dtype, "same_kind"):
-                exact = array.astype(self._dtype, order="C")
-                if array.dtype == self._dtype or bool((exact == array).all()):
-                    return memoryview(cast("Any", exact.reshape(-1).view(numpy.uint8)))
+            whole = array.dtype.kind in "iu" and self._dtype.kind in "iu"
+            if array.shape == self._shape and (whole or numpy.can_cast(array.dtype, self._dtype, "same_kind")):
+                with numpy.errstate(over="ignore"):
+                    cast_ = array.astype(self._dtype, order="C")
+                # Whole numbers have to be the same. Others are rounded, as numpy does, and must not become infinite.
+                if whole or self._dtype.kind not in "fc":
+                    fits = array.dtype == self._dtype or bool((cast_ == array).all())
+                else:
+                    fits = bool((numpy.isfinite(cast_) == numpy.isfinite(array)).all())
+                if fits:
+                    return memoryview(cast("Any", cast_.reshape(-1).view(numpy.uint8)))
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"write: these are no values of the signal: {error}", operation="write") from None
         raise ConfigError(

@@ -171,11 +171,11 @@ class Driver:
             for fd in book.holders()
             if os.fstat(fd).st_ino == inode
         ]
-        fd = os.open(f"/proc/self/fd/{self._seen[self._inodes.index(inode)]}", os.O_RDONLY)
+        fd = self._look.again(self._seen[self._inodes.index(inode)])
         try:
             free = self._look.lock(fd)
         finally:
-            os.close(fd)
+            self._look.close(fd)
         if free != (not found) or len(found) > 1:
             raise AssertionError(f"the lock is {'free' if free else 'taken'}, and {found} believe to hold it")
         return found[0] if found else NOBODY

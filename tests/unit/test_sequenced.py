@@ -1,8 +1,7 @@
-"""Signals that are written and read as one, and the lock between processes: values, errors, ends."""
+"""Signals that are written and read as one: values, errors, ends."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,15 +15,10 @@ from fdcomm.errors import (
     ClosedError,
     CommTimeoutError,
     ConfigError,
-    ForkedHandleError,
-    ProtocolViolationError,
     SignalMismatchError,
-    SignalNameError,
-    SignalNotFoundError,
     SignalTornError,
 )
 from fdcomm.signals.layout import LOCK_OWNER, SEQUENCE
-from fdcomm.signals.lock import IPCLock
 from fdcomm.signals.sequenced import SequencedSignal
 
 _WATCHDOG_S = 30.0
@@ -68,6 +62,38 @@ def test_raw_bytes(tmp_path: Path) -> None:
         assert signal.read() == b"hello"
         with pytest.raises(ConfigError):
             signal.write(b"hell")
+
+
+@pytest.mark.parametrize("wrong", ["8 letters", [1] * 8, memoryview(bytes(16))[::2]])
+def test_what_is_no_bytes_is_refused(tmp_path: Path, wrong: Any) -> None:
+    with IPCSignal("raw", shm_size=8, directory=str(tmp_path)) as raw:
+        signal = SequencedSignal(raw)
+        with pytest.raises(ConfigError):
+            signal.write(wrong)
+        assert signal.read() == bytes(8)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "read"),
+    [
+        (np.uint32, [1, 2**32 - 1], [1, 2**32 - 1]),
+        (np.uint64, [2**63, 2**64 - 1], [2**63, 2**64 - 1]),
+        (np.uint64, [1, -1], None),
+        (np.int64, np.array([1, 2**63], np.uint64), None),
+        (np.float32, [0.1, float("inf")], [np.float32(0.1), np.inf]),
+        (np.float32, [1e300, 0.0], None),
+    ],
+)
+def test_lists_are_values_of_any_dtype_that_they_fit(tmp_path: Path, dtype: Any, values: Any, read: Any) -> None:
+    with IPCSignal("pair", np.zeros(2, dtype), dtype, directory=str(tmp_path)) as made:
+        signal = SequencedSignal(made)
+        if read is None:
+            with pytest.raises(ConfigError):
+                signal.write(values)
+        else:
+            signal.write(values)
+            assert signal.read().tolist() == read
+            signal.write(np.array(values))
 
 
 def test_a_waiter_is_woken_by_a_write(made: IPCSignal) -> None:
@@ -120,128 +146,3 @@ def test_after_close_every_call_is_a_closed_error(made: IPCSignal) -> None:
     for call in (signal.read, lambda: signal.write([[1, 1], [1, 1]])):
         with pytest.raises(ClosedError):
             call()
-
-
-# -- the lock ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def lock(tmp_path: Path) -> Iterator[IPCLock]:
-    made = IPCLock("cache", 9923, directory=str(tmp_path))
-    yield made
-    made.close()
-
-
-def _other(tmp_path: Path) -> IPCLock:
-    return IPCLock("cache", "9923", directory=str(tmp_path))
-
-
-def test_one_holder_or_several_that_share(lock: IPCLock, tmp_path: Path) -> None:
-    other = _other(tmp_path)
-    assert lock.name == "fd_lock_cache.9923"
-    with lock:
-        holding = lock.held
-        assert holding
-        with pytest.raises(CommTimeoutError):
-            other.acquire(timeout=0)
-        with pytest.raises(CommTimeoutError):
-            other.acquire(shared=True, timeout=0.01)
-    assert not lock.held
-    with lock.shared(), other.shared():
-        third = _other(tmp_path)
-        with pytest.raises(CommTimeoutError):
-            third.acquire(timeout=0)
-        third.close()
-    other.acquire(timeout=0)
-    other.close()
-    lock.acquire(timeout=0)
-    lock.release()
-
-
-def test_threads_exclude_each_other(lock: IPCLock) -> None:
-    inside, most = [0], [0]
-
-    def run() -> None:
-        for _ in range(20):
-            lock.acquire(timeout=_WATCHDOG_S)
-            inside[0] += 1
-            most[0] = max(most[0], inside[0])
-            inside[0] -= 1
-            lock.release()
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(_WATCHDOG_S)
-    assert most == [1]
-
-
-def test_wrong_calls_have_typed_errors(lock: IPCLock, tmp_path: Path) -> None:
-    with pytest.raises(ProtocolViolationError):
-        lock.release()
-    with lock:
-        with pytest.raises(ProtocolViolationError):
-            lock.acquire(timeout=0)
-        raised: list[str] = []
-
-        def release() -> None:
-            try:
-                lock.release()
-            except ProtocolViolationError as error:
-                raised.append(str(error))
-
-        thread = threading.Thread(target=release)
-        thread.start()
-        thread.join(_WATCHDOG_S)
-        assert len(raised) == 1
-    with pytest.raises(SignalNotFoundError):
-        IPCLock("nobody", create=False, directory=str(tmp_path))
-    with pytest.raises(SignalNameError):
-        IPCLock("a/b", directory=str(tmp_path))
-    lock.close()
-    with pytest.raises(ClosedError):
-        lock.acquire(timeout=0)
-
-
-def test_clear_removes_the_file_only_when_nobody_else_holds_the_lock(lock: IPCLock, tmp_path: Path) -> None:
-    other, path = _other(tmp_path), tmp_path / lock.name
-    with other:
-        lock.clear()
-        assert path.exists()
-    with other.shared():
-        with lock.shared():
-            lock.clear()
-        assert path.exists()
-        assert not lock.held
-    with lock:
-        lock.clear()
-        assert not path.exists()
-    lock.clear()
-    other.acquire(timeout=0)  # makes it again
-    assert path.exists()
-    other.clear()
-    assert not path.exists()
-    other.close()
-
-
-def test_a_forked_child_holds_nothing(lock: IPCLock, tmp_path: Path) -> None:
-    lock.acquire(timeout=0)
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            try:
-                lock.release()
-            except ForkedHandleError:
-                status = 0 if not lock.held else 2
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert lock.held
-    other = _other(tmp_path)
-    with pytest.raises(CommTimeoutError):
-        other.acquire(timeout=0)
-    lock.release()
-    other.acquire(timeout=0)
-    other.close()
