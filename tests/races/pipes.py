@@ -8,7 +8,10 @@ import select
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.races.nursery import Born
 
 __all__ = ("ROOT", "WATCHDOG_S", "read_line")
 
@@ -18,7 +21,7 @@ WATCHDOG_S = 60.0
 """No wait of a race test is longer. It is not a time that anything should take."""
 
 
-def read_line(process: subprocess.Popen[bytes]) -> Any:
+def read_line(process: subprocess.Popen[bytes] | Born) -> Any:
     """Return the child's next line.
 
     Raises:
@@ -33,6 +36,6 @@ def read_line(process: subprocess.Popen[bytes]) -> Any:
         # Byte by byte: what follows belongs to the next call.
         byte = os.read(fd, 1)
         if not byte:
-            raise EOFError(f"process {process.pid} ended with code {process.poll()}")
+            raise EOFError(f"process {process.pid} has closed its output")
         line += byte
     return json.loads(line)

@@ -6,8 +6,6 @@ import contextlib
 import itertools
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,8 @@ from types import TracebackType
 from typing import Any
 
 from fdcomm.errors import FdcommError
-from tests.races.pipes import ROOT, WATCHDOG_S, read_line
+from tests.races.nursery import born
+from tests.races.pipes import WATCHDOG_S, read_line
 from tests.races.race import Race
 from tests.races.signal_child import Ours
 
@@ -50,19 +49,11 @@ class SignalUser:
     """The parent's end of one process."""
 
     def __init__(self, variant: str, name: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.races.signal_child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=ROOT,
-        )
+        self.process = born("tests.races.signal_child", errors=True)
         self._say(variant=variant, name=name)
         self._answer("result")
 
     def _say(self, **order: Any) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(order).encode() + b"\n")
 
     def _answer(self, kind: str) -> Any:
@@ -98,7 +89,6 @@ class SignalUser:
 
     def exit(self) -> None:
         """An orderly end of the process."""
-        assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait(WATCHDOG_S)
 
@@ -124,8 +114,7 @@ class SignalUser:
         if not self.process.stderr.closed:
             self.process.stderr.read()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if pipe is not None:
-                pipe.close()
+            pipe.close()
 
 
 class LocalUser:

@@ -6,7 +6,6 @@ Orders and answers are lines of JSON. A messager records its run; the engine, wh
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import threading
@@ -17,7 +16,8 @@ from typing import Any
 
 from fdcomm.layerwise import LayerProgress, LayerSender
 from fdcomm.trace import Recorder
-from tests.races.pipes import ROOT, WATCHDOG_S, read_line
+from tests.races.nursery import born
+from tests.races.pipes import WATCHDOG_S, read_line
 
 __all__ = ("RANKS", "RealRun", "real_run")
 
@@ -30,20 +30,13 @@ class _Child:
     """A process that takes orders."""
 
     def __init__(self, *arguments: object) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.traces.layerwise_processes", *map(str, arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            cwd=ROOT,
-        )
+        self.process = born("tests.traces.layerwise_processes", *map(str, arguments))
 
     def __enter__(self) -> _Child:
         return self
 
     def order(self, name: str, *arguments: object) -> None:
         """Give an order."""
-        assert self.process.stdin is not None
         self.process.stdin.write(json.dumps([name, *arguments]).encode() + b"\n")
 
     def answer(self) -> Any:
@@ -53,8 +46,6 @@ class _Child:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         self.process.stdin.close()
         try:
             self.process.wait(WATCHDOG_S)
@@ -189,7 +180,8 @@ def _messager(folder: str, rank: int) -> None:
     recorder.close()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Be what the arguments say."""
     if sys.argv[1] == "device":
         _device(sys.argv[2])
     else:
