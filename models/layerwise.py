@@ -114,7 +114,7 @@ class Layerwise(Model[State]):
                 elif is_later:
                     ready = self.config.layers
                 if self.later(step, kept[0]):
-                    told = _at(told, rank, told[rank] | {self._task_of(kept[0])})
+                    told = _at(told, rank, told[rank] | {self._task_of(slot, kept[0])})
                 if not is_later:
                     early = _at2(early, rank, slot, ())
             entry = Task(task, 0, 0 if step in gone else ready, step in gone)
@@ -130,8 +130,10 @@ class Layerwise(Model[State]):
                 ),
             )
 
-    def _task_of(self, step: int) -> int:
-        return next(task for task in range(1, self.config.tasks + 1) if self.config.step(task) == step)
+    def _task_of(self, slot: int, step: int) -> int:
+        config = self.config  # the tasks of a recorded run may have equal steps in different slots
+        tasks = range(1, config.tasks + 1)
+        return next(task for task in tasks if (config.slot(task), config.step(task)) == (slot, step))
 
     # -- sending -------------------------------------------------------------------------------------------------
 
@@ -197,7 +199,7 @@ class Layerwise(Model[State]):
                         s._replace(
                             early=_at2(s.early, rank, slot, ()),
                             gone=self._over(s, rank, slot, kept[0]),
-                            told=_at(s.told, rank, s.told[rank] | {self._task_of(kept[0])}),
+                            told=_at(s.told, rank, s.told[rank] | {self._task_of(slot, kept[0])}),
                         ),
                     )
 

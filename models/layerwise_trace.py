@@ -1,7 +1,9 @@
 """Recorded runs of layer-wise senders, judged by ``models/layerwise.py``. One channel is the run of one rank.
 
 Tasks have no numbers in a run: they are the (slot, step) that it mentions. They are numbered as the contract wants
-it: those whose infos came in that order, and before an info those that its slot was at earlier.
+it: those whose infos came in that order, and before an info those that its slot was at earlier. So infos of one slot
+come in the order of their steps, and all steps of a slot that a run mentions are less than half of the modulus apart:
+else serial numbers do not order them.
 """
 
 from __future__ import annotations
@@ -43,11 +45,41 @@ class _Recorded(Config):
 
     where: tuple[Where, ...] = ()
 
+    def __post_init__(self) -> None:
+        """The steps are the run's own: `_Steps` has looked at them."""
+
     def step(self, task: int) -> int:
         return self.where[task - 1][1]
 
     def slot(self, task: int) -> int:
         return self.where[task - 1][0]
+
+
+class _Steps:
+    """The steps of one slot, as numbers that do not wrap."""
+
+    def __init__(self, modulus: int) -> None:
+        self.modulus = modulus
+        self.low = self.high = self.info = -1
+
+    def see(self, step: int) -> int:
+        """Return the number of a step. Malformed when it is too far from those before."""
+        if self.low < 0:
+            self.low = self.high = self.modulus + step
+        after = self.low + (step - self.low) % self.modulus
+        for number in (after, after - self.modulus):
+            low, high = min(number, self.low), max(number, self.high)
+            if 2 * (high - low) < self.modulus:
+                self.low, self.high = low, high
+                return number
+        raise _Malformed(f"step {step} is half of all steps away from others of its slot")
+
+    def see_info(self, step: int) -> None:
+        """The same for the step of an info, which must be later than the last."""
+        number = self.see(step)
+        if self.info >= 0 and number <= self.info:
+            raise _Malformed(f"the info of step {step} comes after that of a later step, or again")
+        self.info = number
 
 
 class _Follower(Layerwise):
@@ -85,9 +117,11 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         return Verdict(channel, False, 1, reason, json.dumps(opening))
     slots, layers, capacity, modulus = (int(opening[name]) for name in _SHAPE)
     wrong = ""
+    steps: dict[int, _Steps] = {}
     for number, event in enumerate(rest, 1):
         try:
             _check(event, number, slots, layers, modulus)
+            _see(event, steps, modulus)
         except _Malformed as error:
             wrong, rest = str(error), rest[: number - 1]
             break
@@ -111,6 +145,13 @@ def _check(event: Event, number: int, slots: int, layers: int, modulus: int) -> 
     limits = {"slot": slots, "step": modulus, "layer": layers}
     if any(type(value) is not int or not 0 <= value < limits[key] for key, value in args.items()):
         raise _Malformed(f"{args} is out of range")
+
+
+def _see(event: Event, steps: dict[int, _Steps], modulus: int) -> None:
+    args = event["args"]
+    if "step" in args:
+        of_slot = steps.setdefault(args["slot"], _Steps(modulus))
+        (of_slot.see_info if event["action"] == "OnCacheInfo" else of_slot.see)(args["step"])
 
 
 def _config(events: list[Event], slots: int, layers: int, capacity: int, modulus: int) -> _Recorded:
@@ -160,9 +201,14 @@ def _observations(events: list[Event], model: _Follower) -> Iterator[Observation
 def _says(config: _Recorded, name: str, result: Event, task: int = 0) -> Any:
     def differs(before: State, after: State) -> str:
         expected = _result(config, name, before, after, task)
-        return "" if result == expected else f"its result was {result}, and the model says {expected}"
+        return "" if _same(result, expected) else f"its result was {result}, and the model says {expected}"
 
     return differs
+
+
+def _same(found: Event, expected: Event) -> bool:
+    """Equal as JSON: to Python True is 1, and 1.0 is too."""
+    return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
 def _result(config: _Recorded, name: str, before: State, after: State, task: int) -> Event:

@@ -63,6 +63,25 @@ class RealRun:
         self.calls: list[list[tuple[int, str]]] = [[] for _ in range(RANKS)]
         self.missing: list[list[int]] = [[] for _ in range(RANKS)]
         self.left: list[str] = []
+        self.reported: dict[int, int] = {}  # by the device: step -> its highest layer
+
+    def events(self) -> list[list[dict[str, Any]]]:
+        """Return what each rank has recorded."""
+        return [[json.loads(line) for line in trace.splitlines()] for trace in self.traces]
+
+    def problems(self) -> list[str]:
+        """Return what no rank's record can say by itself."""
+        found = []
+        if self.calls[0] != self.calls[1]:
+            found.append(f"the ranks made different collective calls: {self.calls}")
+        if self.left:
+            found.append(f"left behind: {self.left}")
+        for rank, events in enumerate(self.events()):
+            for event in events:
+                args = event.get("args", {})
+                if event["action"] == "OnProgress" and args["layer"] > self.reported.get(args["step"], -1):
+                    found.append(f"rank {rank} took a layer for computed that the device did not report: {args}")
+        return found
 
     def hear(self, rank: int, child: _Child) -> str:
         """Take the next line of a messager; return its kind."""
@@ -88,7 +107,9 @@ def real_run(steps: int = 12) -> RealRun:
         with ranks[0], ranks[1]:
             device = _Child("device", folder)
             for step in range(steps):
-                _do(ranks, device, step, with_info=step != lost, layers=1 if step in (aborted, killed) else LAYERS)
+                layers = 1 if step in (aborted, killed) else LAYERS
+                run.reported[step] = layers - 1
+                _do(ranks, device, step, with_info=step != lost, layers=layers)
                 if step in (aborted, killed):
                     # A pass that is given up is ended everywhere before the device goes on.
                     for number, rank in enumerate(ranks):

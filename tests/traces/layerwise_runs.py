@@ -13,7 +13,7 @@ from fdcomm.layerwise import LayerSender
 from fdcomm.runtime import SystemRuntime
 from fdcomm.trace import FORMAT, Recorder
 
-__all__ = ("ACTIONS", "ALTERED", "Event", "Memory", "Simulated", "lines_of", "random_run")
+__all__ = ("ACTIONS", "ALTERED", "Event", "Memory", "Simulated", "lines_of", "random_run", "whole_run")
 
 Event = dict[str, Any]
 ACTIONS = set(LAYERWISE_EVENTS)
@@ -150,6 +150,12 @@ def random_run(seed: int, acts: int, slots: int = 3, layers: int = 3) -> list[Ev
     return world.memory.events
 
 
+def whole_run() -> list[Event]:
+    """Return a random run that has every action, so that each can be altered."""
+    runs = (random_run(seed, 200) for seed in range(200))
+    return next(run for run in runs if {event["action"] for event in run} >= ACTIONS)
+
+
 # -- runs that never happened --------------------------------------------------------------------------------------
 
 
@@ -196,6 +202,31 @@ def _lost_line(run: list[Event]) -> list[Event]:
     return copy.deepcopy([*run[:5], *run[6:]])
 
 
+def _last_report(change: Callable[[Event, Event], Event]) -> Callable[[list[Event]], list[Event]]:
+    """The last report is another one; ``change`` also gets the first report of its slot."""
+
+    def alter(run: list[Event]) -> list[Event]:
+        run = copy.deepcopy(run)
+        reports = [event for event in run if event["action"] == "OnProgress"]
+        last = reports[-1]
+        first = next(event for event in reports if event["args"]["slot"] == last["args"]["slot"])
+        last["args"] = last["args"] | change(first["args"], last["args"])
+        return run
+
+    return alter
+
+
+def _infos_swapped(run: list[Event]) -> list[Event]:
+    """The first two infos of one slot, without what is said of them, change places."""
+    run = copy.deepcopy(run)
+    infos = [event for event in run if event["action"] == "OnCacheInfo"]
+    first, second = next(
+        (a, b) for n, a in enumerate(infos) for b in infos[n + 1 :] if a["args"]["slot"] == b["args"]["slot"]
+    )
+    first["args"], second["args"] = second["args"], first["args"]
+    return run
+
+
 ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
     "a line is lost": _lost_line,
     "a layer is sent that is not computed": _changed("NextReady", "result", lambda r: {"last": r["last"] + 1}),
@@ -211,6 +242,14 @@ ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
     "nothing was kept": _changed("ExpireEarly", "result", lambda r: {"step": r["step"] + 1}),
     "an expiry is forgotten": _without("ExpireTask"),
     "an end did nothing": _changed("OnEnd", "result", lambda r: {"ended": False}, ended=True),
-    "an unknown action": _changed("OnEnd", "args", lambda r: {"rank": 0}),
+    "a report of no slot": _last_report(lambda first, last: {"slot": last["slot"] + 3}),
+    "a report that no order has": _last_report(lambda first, last: {"step": (first["step"] + 2**31) % 2**32}),
+    "infos of a slot change places": _infos_swapped,
+    "an info comes twice": _twice("OnCacheInfo"),
+    "a truth is a number": _changed("OnCacheInfo", "result", lambda r: {"failed": int(r["failed"])}),
+    "more than there is is sent": _changed("NextDone", "result", lambda r: {"sent": r["sent"] + 1}),
+    "another task is finished": _changed("NextDone", "result", lambda r: {"step": (r["step"] + 1) % 2**32}),
+    "an end of what was over": _changed("OnEnd", "result", lambda r: {"ended": True}, ended=False),
+    "other arguments": _changed("OnEnd", "args", lambda r: {"rank": 0}),
 }
 """Changes after which a run cannot have happened."""

@@ -1,4 +1,4 @@
-"""Recorded runs of layer-wise senders: the model accepts what happened, and rejects what is altered."""
+"""Recorded runs of layer-wise senders: both judges accept what happened, and reject altered runs at the same event."""
 
 from __future__ import annotations
 
@@ -8,53 +8,124 @@ import pytest
 
 from models.dispatch_trace import accept
 from tests.traces.layerwise_processes import real_run
-from tests.traces.layerwise_runs import ACTIONS, ALTERED, Event, lines_of, random_run
+from tests.traces.layerwise_runs import ACTIONS, ALTERED, Event, lines_of, random_run, whole_run
+from tests.traces.schema import SCHEMA, problem
+from tla.layerwise_trace import judge
 
 
-def _whole() -> list[Event]:
-    """A run that has every action, so that each can be altered."""
-    for seed in range(200):
-        run = random_run(seed, 200)
-        if {event["action"] for event in run} >= ACTIONS:
-            return run
-    raise AssertionError("no seed gives a run with every action")
-
-
-def test_random_runs_are_accepted(seed: int) -> None:
+def test_random_runs_are_accepted_by_the_model_and_fit_the_schema(seed: int) -> None:
     counts: Counter[str] = Counter()
     for number in range(8):
-        (verdict,) = accept(lines_of(random_run(seed + number, 200)))
+        run = random_run(seed + number, 200)
+        (verdict,) = accept(lines_of(run))
         assert verdict.accepted, f"seed {seed + number}: {verdict}"
+        assert [text for event in run if (text := problem(event, SCHEMA))] == []
         counts += verdict.counts
     assert sum(counts.values()) > 400, f"seed {seed}: little happened: {counts}"
 
 
+@pytest.mark.tlc
 @pytest.mark.multiproc
-def test_a_real_run_is_accepted_and_the_ranks_make_the_same_calls() -> None:
-    run = real_run()
-    for trace in run.traces:
-        (verdict,) = accept(trace.splitlines())
-        assert verdict.accepted, str(verdict)
-        assert {name for name in ACTIONS if not verdict.counts[name]} <= {"ExpireTask"}
-    assert [request for request, _ in run.calls[0]] == [*range(10), 11]
-    assert run.calls[0] == run.calls[1]
-    assert {request: error for request, error in run.calls[0] if error} == {5: "TaskEndedError", 7: "TaskEndedError"}
-    assert run.missing == [[10], [10]]
-    assert run.left == []
+def test_runs_are_judged_alike(seed: int) -> None:
+    """One start of TLC for all: the runs of real processes, random ones of another capacity, and altered ones."""
+    real = real_run()
+    runs = [*real.events(), *(random_run(seed + number, 100) for number in range(4))]
+    altered = {name: change(whole_run()) for name, change in ALTERED.items()}
+    verdicts = judge([*runs, *altered.values()])
+    for rank, (events, verdict) in enumerate(zip(runs, verdicts[: len(runs)], strict=True)):
+        (found,) = accept(lines_of(events))
+        assert found.accepted, f"seed {seed}: {found}"
+        assert verdict.accepted, f"seed {seed}: {verdict}"
+        assert rank > 1 or {name for name in ACTIONS if not found.counts[name]} <= {"ExpireTask"}
+    for (name, events), verdict in zip(altered.items(), verdicts[len(runs) :], strict=True):
+        (found,) = accept(lines_of(events))
+        assert not found.accepted, name
+        assert verdict.position == found.events, f"{name}: {verdict}; {found}"
+    assert real.problems() == []
+    assert [text for run in real.events() for event in run if (text := problem(event, SCHEMA))] == []
+    assert [request for request, _ in real.calls[0]] == [*range(10), 11]
+    assert {request: error for request, error in real.calls[0] if error} == {5: "TaskEndedError", 7: "TaskEndedError"}
+    assert real.missing == [[10], [10]]
 
 
-@pytest.mark.parametrize("name", ALTERED)
-def test_what_is_altered_is_rejected(name: str) -> None:
-    run = _whole()
-    (before,) = accept(lines_of(run))
-    assert before.accepted
-    (verdict,) = accept(lines_of(ALTERED[name](run)))
-    assert not verdict.accepted
+def _run(*events: tuple[str, Event, Event], modulus: int = 2**32) -> list[Event]:
+    head = {"v": 1, "protocol": "layerwise", "dp": 0}
+    opening = head | {"action": "Open", "slots": 2, "layers": 2, "capacity": 2, "modulus": modulus}
+    return [
+        opening,
+        *(
+            head | {"seq": seq, "action": action, "args": args, "result": result}
+            for seq, (action, args, result) in enumerate(events, 1)
+        ),
+    ]
+
+
+def _info(slot: int, step: int) -> tuple[str, Event, Event]:
+    return "OnCacheInfo", {"slot": slot, "step": step}, {"ready": 0, "failed": False}
+
+
+def _report(slot: int, step: int) -> tuple[str, Event, Event]:
+    return "OnProgress", {"slot": slot, "step": step, "layer": 0}, {}
+
+
+HALF = 2**31
+CASES: dict[str, tuple[list[Event], int | None]] = {
+    "steps wrap": (_run(_info(0, 2**32 - 1), _info(0, 0)), None),
+    "two slots at one step": (_run(_report(0, 5), _report(1, 5), ("ExpireEarly", {"slot": 1}, {"step": 5})), None),
+    "an info of an earlier step": (_run(_info(0, 0), _info(0, 2**32 - 1)), 2),
+    "an info again": (_run(_info(0, 7), _info(0, 7)), 2),
+    "no room": (_run(_info(0, 1), _info(1, 1), _info(0, 2)), 3),
+    "an end again": (
+        _run(*(("OnEnd", {"slot": 0, "step": 3}, {"ended": ended}) for ended in (True, False, True))),
+        3,
+    ),
+    "nothing was early": (_run(("ExpireEarly", {"slot": 0}, {"step": 5})), 1),
+    "a step of another slot": (_run(_report(0, 5), _report(1, 6), ("ExpireEarly", {"slot": 0}, {"step": 6})), 3),
+    "just near enough": (_run(_report(0, 0), _report(0, HALF - 1), _report(0, 1)), None),
+    "half of all steps away": (_run(_report(0, 0), _report(0, 1), _report(0, HALF)), 3),
+    "half of all steps away from two": (_run(_report(0, 0), _report(0, HALF - 2), _report(0, HALF + 2)), 3),
+    "few steps": (_run(_report(0, 0), _report(1, 0), _report(1, 1), modulus=3), None),
+    "no steps": (_run(_report(0, 0), _report(0, 1), modulus=1), 2),
+}
+
+
+@pytest.mark.tlc
+def test_corners_are_judged_alike() -> None:
+    verdicts = judge([run for run, _ in CASES.values()])
+    for (name, (run, position)), verdict in zip(CASES.items(), verdicts, strict=True):
+        (found,) = accept(lines_of(run))
+        assert verdict.position == position, f"{name}: {verdict}"
+        assert (None if found.accepted else found.events) == position, f"{name}: {found}"
 
 
 @pytest.mark.parametrize("change", [{"slots": 0}, {"layers": None}, {"capacity": "1"}, {"action": "OnEnd"}])
 def test_what_does_not_begin_with_its_shape_is_refused(change: Event) -> None:
     opening = random_run(1, 1)[0]
-    (verdict,) = accept(lines_of([opening | change]))
-    assert not verdict.accepted
+    (found,) = accept(lines_of([opening | change]))
+    (verdict,) = judge([[opening | change]])
+    assert not found.accepted
+    assert "Open" in found.reason
+    assert (verdict.accepted, verdict.position) == (False, 0)
     assert "Open" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("action", "change"),
+    [
+        ("OnProgress", {"args": {"slot": 0, "step": 0}}),
+        ("OnProgress", {"args": {"slot": 0, "step": -1, "layer": 0}}),
+        ("OnProgress", {"result": {"ready": 1}}),
+        ("OnCacheInfo", {"result": {"ready": 1, "failed": 0}}),
+        ("NextReady", {"args": {"slot": 0}}),
+        ("NextReady", {"result": {"slot": 0, "step": 0}}),
+        ("OnEnd", {"result": {}}),
+        ("ExpireTask", {"protocol": "rearrange"}),
+        ("ExpireEarly", {"seq": 0}),
+        ("NextDone", {"post": {}}),
+        ("Open", {"modulus": 0}),
+    ],
+)
+def test_a_wrong_line_does_not_fit(action: str, change: Event) -> None:
+    event = next(event for event in whole_run() if event["action"] == action)
+    assert problem(event, SCHEMA) == ""
+    assert problem(event | change, SCHEMA) != ""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fdcomm.layer_table import LAYERWISE_EVENTS
 from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.corpus import cases
 from tests.traces.gate_runs import ACTIONS as GATE_EVENTS
@@ -31,8 +32,8 @@ def test_the_schema_has_every_event() -> None:
     for branch in SCHEMA["oneOf"]:
         action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
         named |= set(action.get("enum", [action.get("const")]))
-    queues = {"Post", "Take", "Gone"}
-    assert named == {"Open", *DISPATCH_EVENTS, *queues, *BARRIER_EVENTS, *GATE_EVENTS, *REARRANGE_EVENTS}
+    of_queues = {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
+    assert named == {*of_queues, *REARRANGE_EVENTS, *LAYERWISE_EVENTS}
 
 
 def test_events_of_a_gate_fit(seed: int) -> None:

@@ -224,7 +224,7 @@ def _judged(ranks: tuple[int, ...], number: int) -> Row:
         (model,) = accept(lines_of(events))
         if verdict.accepted or model.accepted or verdict.position != model.events:
             wrong.append(f"accepted, or rejected elsewhere: {name}")
-    judged = len(real) + sum(map(len, drawn))
+    judged = sum(len(run) - 1 for run in (real, *drawn))
     return _row(
         "V6",
         _JUDGED,

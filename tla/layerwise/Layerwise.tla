@@ -112,11 +112,8 @@ OnProgress(r, t, layer) ==
 -----------------------------------------------------------------------------
 (* Infos. *)
 
-OnCacheInfo(r) ==
-    /\ given[r] < Infos
-    /\ Len(tasks[r]) < Capacity
-    /\ LET t == InfoNumber(given[r] + 1)
-           st == Step(t)
+TakeInfo(r, t) ==
+    /\ LET st == Step(t)
            s == Slot(t)
            e == early[r][s]
            isGone == st \in gone[r][s]
@@ -133,6 +130,11 @@ OnCacheInfo(r) ==
            /\ gone' = [gone EXCEPT ![r][s] = {g \in @ : Later(g, st)}]
     /\ given' = [given EXCEPT ![r] = @ + 1]
     /\ UNCHANGED <<computed, ended, done>>
+
+OnCacheInfo(r) ==
+    /\ given[r] < Infos
+    /\ Len(tasks[r]) < Capacity
+    /\ TakeInfo(r, InfoNumber(given[r] + 1))
 
 -----------------------------------------------------------------------------
 (* Sending. *)
