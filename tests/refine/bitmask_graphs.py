@@ -29,13 +29,16 @@ R = frozenset[int]
 # TLC checks the properties of these in the run that dumps their graph: MCBitmask_* in tla/manifest.toml.
 FIXED: dict[str, bitmask.Config] = {
     "2 ranks, everybody comes and goes": bitmask.Config(
-        depth=1, leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
+        depth=1, max_calls=1, leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),
     "2 ranks, 2 tasks queued, 2 calls at once": bitmask.Config(max_calls=3, per_producer=2),
 }
 
 # More of the same, for long runs.
 MORE: dict[str, bitmask.Config] = {
+    "2 ranks, 2 tasks, everybody comes and goes": bitmask.Config(
+        depth=1, leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
+    ),
     "1 rank, everybody comes and goes": bitmask.Config(
         ranks=1, depth=1, leavers=R({0}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),

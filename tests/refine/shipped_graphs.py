@@ -18,13 +18,13 @@ SHIPPED: dict[str, Config] = {
     "1 rank, clear and crash": Config(
         ranks=1, max_calls=2, clearers=R({0, 1}), max_clears=1, mortal=R({0}), lower_inside=False
     ),
-    "1 rank, 2 producers": Config(ranks=1, producers=2, mortal=R({1}), killed_holding=True),
-    "2 ranks, two addresses": Config(one_address=False, clearers=R({2}), max_clears=2, mortal=R({1}), max_calls=2),
     "3 ranks": Config(ranks=3, max_calls=3),
 }
 
 # More of the same, for long runs.
 MORE: dict[str, Config] = {
+    "1 rank, 2 producers": Config(ranks=1, producers=2, mortal=R({1}), killed_holding=True),
+    "2 ranks, two addresses": Config(one_address=False, clearers=R({2}), max_clears=2, mortal=R({1}), max_calls=2),
     "2 ranks, clear and crash": Config(max_calls=1, clearers=R({0, 2}), max_clears=1, mortal=R({0, 2})),
     "3 ranks, clear and crash": Config(ranks=3, max_calls=1, clearers=R({3}), max_clears=1, mortal=R({1})),
 }
