@@ -7,7 +7,7 @@ import importlib
 from types import TracebackType
 from typing import Any, Final
 
-from fdcomm.core.layerwise import NOTHING, is_past, pack, signed, unpack
+from fdcomm.core.layerwise import NOTHING, is_past, pack, signed, unpack, whole
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, SignalInUseError, SignalNotFoundError
 from fdcomm.runtime import SYSTEM, Runtime, Words
@@ -123,6 +123,7 @@ class LayerProgress:
         self._timeout: Timeout = timeout
         self._directory = directory
         self._signals: list[IPCSignal] = []
+        self._closed = False
         self._opening = runtime.condition()
         self._pair = self._open(self._deadline("open", DEFAULT))
         if writer:
@@ -147,6 +148,9 @@ class LayerProgress:
         for signal in old:
             if signal not in now:
                 signal.close()
+        if self._closed:  # meanwhile, by another thread
+            self.close()
+            raise ClosedError("the progress words are closed")
         words = [(signal.shm.buf.cast("q" if n == 2 else "i"), 0) for n, signal in enumerate(now)]
         return PairWords(self._runtime, words[0], words[1], None if self._foreign else words[2])
 
@@ -198,8 +202,14 @@ class LayerProgress:
     def report(self, step: int, layer: int) -> None:
         """Say that all layers of the step up to this one are computed, and all earlier steps. One writer only.
 
-        Steps are counted modulo 2**32, so a 32-bit counter may wrap.
+        Steps are counted modulo 2**32, so a 32-bit counter may wrap. Never waits, unless a word was removed and has to
+        be made anew.
+
+        Raises:
+            ConfigError: These are no numbers of a step and a layer.
+            ClosedError: The words are closed.
         """
+        step, layer = whole(step, "step"), whole(layer, "layer")
         if not 0 <= layer < 2**31:
             raise ConfigError(f"layer {layer} is not a number of a layer")
         self._current().report(step, layer)
@@ -215,6 +225,7 @@ class LayerProgress:
 
         Raises:
             CommTimeoutError: There was none for ``timeout`` seconds.
+            ClosedError: The words are closed.
         """
         deadline = self._deadline("wait_past", timeout)
         while True:
@@ -235,12 +246,14 @@ class LayerProgress:
 
     def close(self) -> None:
         """Let go of the words; they stay for others. Idempotent."""
+        self._closed = True
         signals, self._signals = self._signals, []
         for signal in signals:
             signal.close()
 
     def clear(self) -> None:
         """Remove the segments that this process has made, and close. Idempotent."""
+        self._closed = True
         signals, self._signals = self._signals, []
         for signal in signals:
             signal.clear()

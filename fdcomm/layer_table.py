@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final
 
 from fdcomm.core.layerwise import NOTHING, Done, ProgressTable, Ready, Task, is_later
-from fdcomm.errors import CacheInfoMissingError, LayerTimeoutError
+from fdcomm.errors import CacheInfoMissingError, ConfigError, LayerTimeoutError
 from fdcomm.trace import Recorder
 
 __all__ = ("LAYERWISE_EVENTS", "TimedTable")
@@ -76,6 +76,8 @@ class TimedTable:
 
     def progress_of_all(self, step: int, layer: int) -> None:
         """OnProgress of every task in flight that the device has reached; those that come later will see it too."""
+        if not 0 <= layer < self._table.layers:
+            raise ConfigError(f"layer {layer} is outside 0 <= layer < {self._table.layers}")
         self._latest = (step % self._table.modulus, layer)
         for task in list(self._table.tasks):
             self._see_latest(task)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 
-from fdcomm.core.layerwise import NOTHING, Ready
+from fdcomm.core.layerwise import NOTHING, Ready, whole
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, ProtocolViolationError, TaskEndedError
+from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, ProtocolViolationError, TaskEndedError
 from fdcomm.layer_progress import LayerProgress
 from fdcomm.layer_table import TimedTable
 from fdcomm.runtime import SYSTEM, Runtime
@@ -29,7 +29,7 @@ class LayerSender:
     ``send`` and ``finish`` are called by one thread, the one that runs :meth:`run` or :meth:`run_once`:
 
     * ``send(request, first, last)`` for layers that are computed and were not sent before, in order. If it raises, the
-      task has failed.
+      task has failed. What is no Exception, as KeyboardInterrupt, ends :meth:`run` besides.
     * ``finish(request, error)`` once for each info, in the order of the infos, whatever has become of the task; error
       is None when all layers were sent. So if every rank gets the same infos in one order, all ranks make the same
       collective calls in it. What it raises ends :meth:`run`.
@@ -90,14 +90,24 @@ class LayerSender:
 
         A report of a later step says that the slot's earlier passes are whole, so end a pass that was given up
         (:meth:`on_end`) before the slot goes on.
+
+        Raises:
+            ConfigError: There is no such slot or layer. Nothing was changed.
+            ClosedError: The sender was closed. So does every method but :meth:`close` and :meth:`in_flight`.
         """
+        slot, step, layer = whole(slot, "slot"), whole(step, "step"), whole(layer, "layer")
         with self._changed:
             self._require_open()
             self._table.progress(slot, step, layer)
             self._changed.notify_all()
 
     def on_step(self, step: int, layer: int) -> None:
-        """The device, which computes one step after another for all slots, has come to this layer of this step."""
+        """The device, which computes one step after another for all slots, has come to this layer of this step.
+
+        Raises:
+            ConfigError: There is no such layer. Nothing was changed.
+        """
+        step, layer = whole(step, "step"), whole(layer, "layer")
         with self._changed:
             self._require_open()
             self._table.progress_of_all(step, layer)
@@ -109,7 +119,9 @@ class LayerSender:
         Raises:
             CommTimeoutError: ``capacity`` tasks have been in flight for ``timeout`` seconds. Nothing was changed.
             ProtocolViolationError: An info of a later step of the slot came before.
+            ConfigError: There is no such slot.
         """
+        slot, step = whole(slot, "slot"), whole(step, "step")
         deadline = Deadline(timeout_seconds(timeout, "on_cache_info"), self._runtime.monotonic)
         with self._changed:
             while True:
@@ -132,6 +144,7 @@ class LayerSender:
 
         Returns False when there was nothing to give up, because it is over.
         """
+        slot, step = whole(slot, "slot"), whole(step, "step")
         with self._changed:
             self._require_open()
             why = error or TaskEndedError(f"the task of step {step} in slot {slot} was ended", operation="on_end")
@@ -139,8 +152,19 @@ class LayerSender:
             self._changed.notify_all()
             return ended
 
-    def follow(self, progress: LayerProgress, poll: Timeout = 1.0) -> None:
-        """Pass on what is reported through the progress words, until :meth:`close`. Run it in a thread of its own."""
+    def follow(self, progress: LayerProgress, poll: float = 1.0) -> None:
+        """Pass on what is reported through the progress words, until :meth:`close`. Run it in a thread of its own.
+
+        Args:
+            progress: The words of the device.
+            poll: Seconds within which it notices a :meth:`close` while nothing is reported.
+
+        Raises:
+            ConfigError: A layer is reported that the model does not have.
+            ClosedError: The words were closed, and the sender was not.
+        """
+        if poll is None:
+            raise ConfigError("follow: poll=None would never notice that the sender is closed; give seconds")
         before = NOTHING
         while not self._closed:
             try:
@@ -226,6 +250,10 @@ class LayerSender:
         except Exception as error:  # noqa: BLE001 - it becomes the outcome of the task, which finish() is told
             with self._changed:
                 self._table.end(ready.slot, ready.step, error)
+        except BaseException as error:
+            with self._changed:
+                self._table.end(ready.slot, ready.step, TaskEndedError(f"sending was interrupted: {error!r}"))
+            raise
 
     def _require_open(self) -> None:
         if self._closed:

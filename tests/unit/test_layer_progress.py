@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fdcomm import (
@@ -19,7 +20,10 @@ from fdcomm import (
     LayerProgress,
 )
 from fdcomm.layer_progress import NOTHING
+from fdcomm.signals.layout import SUCCESSOR, UNLINKED
+from fdcomm.testing.faults import Fault, FaultRuntime
 from tests.races.layerwise_race import child_that_reports, stop
+from tests.unit.signal_folder import descriptors
 
 LIMIT_S = 60.0
 STEP, LAYER = "splitwise_complete_prefilled_step_0", "splitwise_complete_prefilled_layer_0"
@@ -146,6 +150,24 @@ def test_a_foreign_writer_of_two_plain_words(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2, "what others have made stays"
 
 
+def test_a_close_while_the_words_are_opened_anew_leaves_nothing_open(tmp_path: Path) -> None:
+    closing: list[LayerProgress] = []
+    runtime = FaultRuntime(tell=lambda point: closing[0].close())
+    words = LayerProgress(directory=str(tmp_path), runtime=runtime)
+    closing.append(words)
+    before = descriptors()
+    for path in tmp_path.iterdir():
+        path.unlink()
+    last = runtime.passages("layerwise.create") + 3
+    runtime.arm(Fault("layerwise.create", "tell", last))
+    for signal in words._signals:
+        signal.segment.words[SUCCESSOR] = UNLINKED  # as whoever removes them does
+    with pytest.raises(ClosedError):
+        words.read()
+    assert not words._signals
+    assert descriptors() < before
+
+
 def test_wrong_arguments(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         LayerProgress(writer=True, foreign=True)
@@ -153,8 +175,12 @@ def test_wrong_arguments(tmp_path: Path) -> None:
         with pytest.raises(ConfigError):
             LayerProgress(dp_rank)  # type: ignore[arg-type, unused-ignore]
     with LayerProgress(directory=str(tmp_path)) as words:
-        with pytest.raises(ConfigError):
-            words.report(0, -1)
+        for step, layer in ((0, -1), (0, 2**31), (0.5, 0), (0, "1"), (None, 0)):
+            with pytest.raises(ConfigError):
+                words.report(step, layer)  # type: ignore[arg-type, unused-ignore]
+        assert words.read() == NOTHING
+        words.report(np.int32(-1), np.int32(3))
+        assert words.read() == (2**32 - 1, 3)
     words.close()
     for call in (words.read, lambda: words.report(0, 0), lambda: words.wait_past(NOTHING, 0.0)):
         with pytest.raises(ClosedError):

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fdcomm import (
     CacheInfoMissingError,
     ClosedError,
     CommTimeoutError,
+    ConfigError,
     LayerProgress,
     LayerSender,
     LayerTimeoutError,
@@ -122,6 +124,46 @@ def test_a_sending_that_fails_fails_its_task_alone() -> None:
         bed.sender.on_cache_info(request, slot, 1)
         bed.sender.on_progress(slot, 1, 2)
     assert bed.run() == [("a", failure), ("b", None)]
+
+
+def test_what_was_not_sent_because_of_an_interrupt_is_no_success() -> None:
+    def send(request: Any, first: int, last: int) -> None:
+        if first == 0:
+            raise KeyboardInterrupt
+
+    bed = Bed(send=send)
+    bed.sender.on_cache_info("a", 0, 1)
+    bed.sender.on_progress(0, 1, 0)
+    with pytest.raises(KeyboardInterrupt):
+        bed.run()
+    bed.sender.on_progress(0, 1, 2)
+    ((request, error),) = bed.run()
+    assert (request, type(error)) == ("a", TaskEndedError)
+
+
+def test_a_layer_that_does_not_exist_is_refused_where_it_is_reported() -> None:
+    bed = Bed()
+    for layer in (-1, 3):
+        with pytest.raises(ConfigError, match="outside 0 <= layer < 3"):
+            bed.sender.on_step(1, layer)
+        with pytest.raises(ConfigError, match="outside 0 <= layer < 3"):
+            bed.sender.on_progress(0, 1, layer)
+    bed.sender.on_cache_info("a", 0, 1)
+    assert bed.run() == []
+
+
+def test_numbers_of_numpy_and_no_numbers() -> None:
+    bed = Bed()
+    one = np.int32(1)
+    bed.sender.on_progress(one, one, one)
+    bed.sender.on_cache_info("a", one, one)
+    bed.sender.on_step(one, np.int64(2))
+    assert bed.run() == [("a", 0, 2), ("a", None)]
+    assert not bed.sender.on_end(one, one)
+    with pytest.raises(ConfigError, match=r"step=1\.0 is not an integer"):
+        bed.sender.on_progress(0, 1.0, 0)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="poll"):
+        bed.sender.follow(None, None)  # type: ignore[arg-type]
 
 
 def test_infos_wait_for_room() -> None:
