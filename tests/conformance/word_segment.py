@@ -9,8 +9,8 @@ from weakref import WeakSet
 from fdcomm.runtime import Words
 from fdcomm.signals.layout import LOCK_OWNER, SUCCESSOR, TRAILER_WORDS, WAITERS, WAKE, Layout, OwnerInfo, Trailer
 from fdcomm.testing import ControlledRuntime
-from fdcomm.testing.scheduler import Scheduler
 from fdcomm.testing.kernel import ControlledKernel, WeakRuntime
+from fdcomm.testing.scheduler import Scheduler
 
 __all__ = ("Bed",)
 
