@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command == "show":
         return _show(args.protocol, args.without, args.format, args.output)
     config: Any = _config(args) if args.protocol == "dispatch" else _default(args, parser)
-    return _check(args.protocol, replace(config, guards=type(config.guards).without(*without)))
+    return _check(args.protocol, _taken_away(config, without))
 
 
 class _AsWritten(argparse.RawDescriptionHelpFormatter):
@@ -83,6 +83,12 @@ def _config(args: argparse.Namespace) -> Config:
         return Config(**_said(args))
     except ValueError as error:
         raise SystemExit(f"error: {error}") from None
+
+
+def _taken_away(config: Any, guards: Sequence[str]) -> Any:
+    if not hasattr(config, "guards"):
+        return config.without(*guards)
+    return replace(config, guards=type(config.guards).without(*guards))
 
 
 def _default(args: argparse.Namespace, parser: argparse.ArgumentParser) -> Any:
@@ -121,13 +127,19 @@ def _show(protocol: str, guard: str, form: str, output: File | None) -> int:
     text = {
         "text": lambda: to_text(path, f"{name}: {title}") + "\n",
         "mermaid": lambda: to_mermaid(path),
-        "html": lambda: to_html(path, f"{name}: {title}", f"{bug.config.ranks} ranks; a shortest behaviour"),
+        "html": lambda: to_html(path, f"{name}: {title}", f"{_size(bug.config)}; a shortest behaviour"),
     }[form]()
     if output is None:
         sys.stdout.write(text)
     else:
         output.write_text(text, encoding="utf-8")
     return 0
+
+
+def _size(config: Any) -> str:
+    if hasattr(config, "ranks"):
+        return f"{config.ranks} ranks"
+    return ", ".join(f"{name} = {value}" for name, value in config.constants().items() if type(value) is int)
 
 
 def _accept(paths: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from models.explore import Path, explore
 from models.graph import build
 from models.kernel import Model
-from models.liveness import leads_to
+from models.liveness import Fair, LeadsTo, leads_to
 
 __all__ = ("CATALOGUE", "Listed", "broken_liveness", "counterexample")
 
@@ -27,12 +27,14 @@ class Listed:
         bugs: ``module:name`` of the table guard -> fault (``config``, ``violates``, perhaps ``liveness``, ``timed``).
         properties: The module with ``liveness`` and ``fairness``; "" where TLC alone checks them.
         timed: Fairness may or may not count time limits.
+        of_model: These two take the model, and give lists.
     """
 
     model: str
     bugs: str
     properties: str = ""
     timed: bool = False
+    of_model: bool = False
 
     def make(self, config: Any) -> Model[Any]:
         """Return the model under a configuration."""
@@ -50,7 +52,22 @@ class Listed:
 
     def promises(self, config: Any) -> list[str]:
         """Return the names of what must happen in the end."""
-        return list(import_module(self.properties).liveness(config)) if self.properties else []
+        return list(self.liveness(config)) if self.properties else []
+
+    def liveness(self, config: Any) -> Mapping[str, list[LeadsTo[Any]]]:
+        """Return what must happen in the end."""
+        module = import_module(self.properties)
+        if not self.of_model:
+            found: Mapping[str, list[LeadsTo[Any]]] = module.liveness(config)
+            return found
+        return {prop.name: [prop] for prop in module.liveness(self.make(config))}
+
+    def fairness(self, config: Any, *, timed: bool) -> list[Fair[Any]]:
+        """Return what is assumed for that."""
+        fairness = import_module(self.properties).fairness
+        of = self.make(config) if self.of_model else config
+        found: list[Fair[Any]] = fairness(of, timed=timed) if self.timed else fairness(of)
+        return found
 
 
 def _named(where: str) -> Any:
@@ -63,6 +80,13 @@ CATALOGUE: dict[str, Listed] = {
     "bitmask": Listed("models.bitmask:Bitmask", "models.bitmask_bugs:BUGS"),
     "gate": Listed("models.gate:Gate", "models.gate_bugs:BUGS", "models.gate_properties", timed=True),
     "barrier": Listed("models.barrier:Barrier", "models.barrier_bugs:BUGS", "models.barrier_properties"),
+    "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
+    "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
+    "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),
+    "word.sequence": Listed(
+        "models.word_sequence:Sequence", "models.word_bugs:SEQUENCE", "models.word_sequence", of_model=True
+    ),
+    "word.lock": Listed("models.word_lock:IpcLock", "models.word_bugs:LOCK", "models.word_lock", of_model=True),
 }
 
 
@@ -70,11 +94,10 @@ def broken_liveness(listed: Listed, config: Any, *, timed: bool = True) -> dict[
     """Return each liveness property that fails, with what is said of it and a behaviour."""
     if not listed.properties:
         return {}
-    module = import_module(listed.properties)
-    fair = module.fairness(config, timed=timed) if listed.timed else module.fairness(config)
+    fair = listed.fairness(config, timed=timed)
     graph = build(listed.make(config))
     broken: dict[str, tuple[str, Path[Any]]] = {}
-    for name, properties in module.liveness(config).items():
+    for name, properties in listed.liveness(config).items():
         for prop in properties:
             if name not in broken and (lasso := leads_to(graph, prop, fair)) is not None:
                 broken[name] = (f"{prop.name}: {lasso}", lasso.path)

@@ -7,7 +7,7 @@ from typing import Any
 
 from models import word, word_counter, word_lock, word_sequence
 
-__all__ = ("BUGS", "SHIPPED", "Bug", "model_of")
+__all__ = ("BUGS", "COUNTER", "LOCK", "SEQUENCE", "SHIPPED", "WORD", "Bug", "model_of")
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,10 @@ BUGS: dict[str, Bug] = {
     "ChecksFile": Bug("IpcLock", _lock("ChecksFile"), "Exclusion", "split-lock"),
     "RemovesLocked": Bug("IpcLock", _lock("RemovesLocked"), "Exclusion", "split-lock"),
 }
+
+WORD, COUNTER, SEQUENCE, LOCK = (
+    {name: bug for name, bug in BUGS.items() if bug.part == part} for part in ("Word", "Counter", "Sequence", "IpcLock")
+)
 
 # IPCLock as FastDeploy has it. The other shipped variants are Locked and Sequenced without their guard.
 SHIPPED = Bug("IpcLock", _lock("ChecksFile", "RemovesLocked"), "Exclusion", "split-lock")

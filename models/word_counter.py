@@ -6,7 +6,7 @@ Without the guard Locked it is what ``value[0] += 1`` on shared memory is: a loa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -39,6 +39,16 @@ class Config:
     locked: bool = True
     frees: bool = field(default=True)
 
+    def without(self, *guards: str) -> Config:
+        """Return this without some of the guards of the contract."""
+        if not set(guards) <= {"Locked", "DeathFrees"}:
+            raise ValueError(f"there is no guard {' or '.join(guards)}")
+        return replace(
+            self,
+            locked=self.locked and "Locked" not in guards,
+            frees=self.frees and "DeathFrees" not in guards,
+        )
+
     def constants(self) -> dict[str, int | frozenset[int] | bool]:
         """Return the constants under their names in the spec."""
         return {
@@ -56,7 +66,8 @@ class Counter(Model[State]):
 
     def __init__(self, config: Config | None = None) -> None:
         self.config = config = config or Config()
-        self.name = "word, adding" + ("" if config.locked else " without Locked")
+        removed = [name for name, on in (("Locked", config.locked), ("DeathFrees", config.frees)) if not on]
+        self.name = "word.add" + "".join(f" without {name}" for name in removed)
         everybody = range(config.adders + config.setters)
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {
             "Lock": (everybody, self.lock),

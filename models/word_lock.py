@@ -75,7 +75,7 @@ class IpcLock(Model[State]):
         self.config = config = config or Config()
         self.guards = config.guards
         removed = [name for name in Guards.names() if not getattr(config.guards, name)]
-        self.name = "word, IPCLock" + "".join(f" without {name}" for name in removed)
+        self.name = "word.lock" + "".join(f" without {name}" for name in removed)
         everybody, clearers = range(config.processes), sorted(config.clearers)
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {
             "Open": (everybody, self.open),

@@ -84,7 +84,7 @@ class Sequence(Model[State]):
         self.config = config = config or Config()
         self.guards = config.guards
         removed = [name for name in Guards.names() if not getattr(config.guards, name)]
-        self.name = "word, several as one" + "".join(f" without {name}" for name in removed)
+        self.name = "word.sequence" + "".join(f" without {name}" for name in removed)
         self.writers = range(config.writers)
         self.readers = range(config.writers, config.writers + config.readers)
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {

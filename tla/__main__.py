@@ -86,13 +86,16 @@ def _graph(entry: Entry) -> None:
 
 
 def _judge_of(protocol: str) -> Judge:
-    from tla import barrier_trace, gate_trace, rearrange_trace, trace
+    from tla import barrier_trace, gate_trace, layerwise_trace, rearrange_trace, signal_trace, trace, word_trace
 
     if protocol.startswith(barrier_trace.PREFIX):
         return barrier_trace.judge
     judges: dict[str, Judge] = {
         **dict.fromkeys(gate_trace.PROTOCOLS, gate_trace.judge),
+        layerwise_trace.PROTOCOL: layerwise_trace.judge,
         rearrange_trace.PROTOCOL: rearrange_trace.judge,
+        signal_trace.PROTOCOL: signal_trace.judge,
+        word_trace.PROTOCOL: word_trace.judge,
     }
     return judges.get(protocol, trace.judge)
 

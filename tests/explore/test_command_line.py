@@ -26,6 +26,14 @@ def test_it_shows_every_guard(protocol: str, guard: str, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("protocol", CATALOGUE)
+def test_a_page_says_the_size(protocol: str, capsys: pytest.CaptureFixture[str]) -> None:
+    guards = CATALOGUE[protocol].faults()
+    first = next(guard for guard, bug in guards.items() if not getattr(bug, "liveness", False))
+    assert main(["show", protocol, "--without", first, "--format", "html"]) == 0
+    assert "; a shortest behaviour" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("protocol", CATALOGUE)
 def test_everything_holds_by_default(protocol: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", protocol])
     printed = capsys.readouterr().out
@@ -34,9 +42,15 @@ def test_everything_holds_by_default(protocol: str, capsys: pytest.CaptureFixtur
     assert "is violated" not in printed
 
 
-def test_a_guard_taken_away_by_check_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "barrier", "--without", "CrossWaitFound"]) == 1
-    assert "NoCrossWait is violated" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("protocol", "guard", "said"),
+    [("barrier", "CrossWaitFound", "NoCrossWait"), ("word.add", "Locked", "NothingLost")],
+)
+def test_a_guard_taken_away_by_check_is_seen(
+    protocol: str, guard: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", protocol, "--without", guard]) == 1
+    assert f"{said} is violated" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

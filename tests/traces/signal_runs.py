@@ -1,7 +1,7 @@
-"""Level V6 on signals: runs of real processes, judged by the model.
+"""Level V6 on signals: runs of real processes, and altered ones, for both judges.
 
 Each process notes its steps after it has taken them. So a step was taken between the moment that the process noted
-before and its own; the judge looks for an order of all steps that respects these spans and that the model allows.
+before and its own; the judges look for an order of all steps that respects these spans.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from models.kernel import Action
-from models.signal import Config, Signal, State
-from tests.conformance.signal_driver import ended_with
+from models.acceptance import Verdict
+from models.signal_trace import accept_channel
 from tests.faults.remote import LIMIT_S, ROOT
+from tla.signal_trace import judge
 
-__all__ = ("ALTERED", "Step", "Steps", "Verdict", "judge", "record", "switches")
+__all__ = ("ALTERED", "Step", "Steps", "both", "by_model", "events_of", "record", "switches")
 
 Steps = list[list["Step"]]
 
@@ -39,17 +39,8 @@ class Step:
     start: int
     end: int
     file: int = 0
-    insist: int = 0
+    insist: bool = False
     error: str | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``stuck`` says where the longest possible order ends."""
-
-    accepted: bool
-    steps: int
-    stuck: str = ""
 
 
 def record(seed: int, processes: int = 3, lives: int = 2, calls: int = 8) -> Steps:
@@ -128,7 +119,7 @@ def _read(notes: Path, process: int, lives: int, ends: dict[tuple[int, int], tup
             else:
                 if pending is not None:
                     yield pending
-                pending = Step(process, event["action"], last, event["t"], event["file"], event.get("insist", 0))
+                pending = Step(process, event["action"], last, event["t"], event["file"], bool(event.get("insist")))
             last = event["t"]
         if pending is not None:
             yield pending
@@ -139,70 +130,28 @@ def _read(notes: Path, process: int, lives: int, ends: dict[tuple[int, int], tup
             yield Step(process, "Restart", last, last)
 
 
-def judge(steps: Steps) -> Verdict:
-    """Say whether the model allows some order of these steps."""
-    everybody = frozenset(range(len(steps)))
-    files = sum(step.action == "MakeTemp" for of in steps for step in of) + len(steps)
-    model = Signal(
-        Config(
-            processes=len(steps),
-            files=files,
-            creators=everybody,
-            insisters=everybody,
-            attachers=everybody,
-            mortal=everybody,
-        )
-    )
-    (first,) = model.initial()
-    total = sum(map(len, steps))
-    todo: list[tuple[tuple[int, ...], State, tuple[int, ...]]] = [((0,) * len(steps), first, ())]
-    seen = {todo[0]}
-    furthest = todo[0]
-    while todo:
-        node = todo.pop()
-        at = node[0]
-        if sum(at) > sum(furthest[0]):
-            furthest = node
-        if sum(at) == total:
-            return Verdict(True, total)
-        pending = [of[number] for of, number in zip(steps, at, strict=True) if number < len(of)]
-        soonest = min(step.end for step in pending)
-        for step in pending:
-            if step.start <= soonest:
-                for after, inodes in _taken(model, node[1], node[2], step):
-                    process = step.process
-                    there = (*at[:process], at[process] + 1, *at[process + 1 :]), after, inodes
-                    if there not in seen:
-                        seen.add(there)
-                        todo.append(there)
-    stuck = [of[number] for of, number in zip(steps, furthest[0], strict=True) if number < len(of)]
-    return Verdict(False, sum(furthest[0]), "; ".join(f"{s.action} of {s.process}" for s in stuck))
+def events_of(steps: Steps) -> list[dict[str, Any]]:
+    """Return the run as the judges read it: Open, then the steps of each process in its order."""
+    head = {"v": 1, "protocol": "signal", "dp": 0}
+    return [{**head, "action": "Open", "processes": len(steps)}, *({**head, **asdict(s)} for of in steps for s in of)]
 
 
-def _taken(model: Signal, state: State, inodes: tuple[int, ...], step: Step) -> Iterator[tuple[State, tuple[int, ...]]]:
-    if step.action not in model.actions:
-        return
-    for action, after in model.actions[step.action](state):
-        if action.param("process") != step.process or action.param("insist") not in (None, step.insist):
-            continue
-        file = action.param("file")
-        if file is not None and step.action != "Close" and inodes[file - 1] != step.file:
-            continue
-        known = (*inodes, step.file) if step.action == "MakeTemp" else inodes
-        if step.action in ("Examine", "Open"):
-            opened = after.seen[step.process]
-            if step.action == "Examine" and state.pc[step.process] != "examine":
-                continue
-            if (known[opened - 1] if opened else 0) != step.file:
-                continue
-        if step.error is not None and not _ends(action, state, after, step.error):
-            continue
-        yield after, known
+def both(runs: Sequence[Steps]) -> list[tuple[str, str]]:
+    """Have runs judged by the model and, in one start, by TLC: of each what is wrong, ("", "") if it is accepted.
+
+    AssertionError: they do not agree, on the verdict or on how much of a run is allowed.
+    """
+    answers = []
+    for one, other in zip(map(by_model, runs), judge([events_of(run) for run in runs]), strict=True):
+        if (one.accepted, None if one.accepted else one.events) != (other.accepted, other.position):
+            raise AssertionError(f"the judges do not agree: {one}; {other}")
+        answers.append(("", "") if one.accepted else (str(one), str(other)))
+    return answers
 
 
-def _ends(action: Action, before: State, after: State, error: str) -> bool:
-    wanted = ended_with(action, before, after)
-    return after.pc[action.params[0][1]] == "idle" and (wanted.__name__ if wanted else "") == error
+def by_model(steps: Steps) -> Verdict:
+    """Have a run judged by the model."""
+    return accept_channel("signal", events_of(steps))
 
 
 # -- altered runs, each of which the judge must reject --------------------------------------------------------------
@@ -223,11 +172,36 @@ def _without(steps: Steps, action: str) -> Steps:
     return [of[:number] + of[number + 1 :] if p == process else of for p, of in enumerate(steps)]
 
 
-def _changed(steps: Steps, action: str, **fields: Any) -> Steps:
-    process, number = _first(steps, action)
+def _changed(steps: Steps, action: str, /, **fields: Any) -> Steps:
+    return _with(steps, *_first(steps, action), **fields)
+
+
+def _with(steps: Steps, process: int, number: int, /, **fields: Any) -> Steps:
     altered = [list(of) for of in steps]
     altered[process][number] = replace(altered[process][number], **fields)
     return altered
+
+
+def _otherwise(steps: Steps) -> Steps:
+    """A call that ended well is said to have ended with an error."""
+    ends = ((p, n) for p, of in enumerate(steps) for n, step in enumerate(of) if step.error == "")
+    return _with(steps, *next(ends), error="SignalInUseError")
+
+
+def _too_late(steps: Steps) -> Steps:
+    """The process that published first says that it did so when all others had ended: it had the guard till then."""
+    published = [(s.end, p, n) for p, of in enumerate(steps) for n, s in enumerate(of) if s.action == "Publish"]
+    _, process, number = min(published)
+    end = max(step.end for of in steps for step in of)
+    altered = [list(of) for of in steps]
+    for at in range(number, len(altered[process])):
+        altered[process][at] = replace(altered[process][at], start=end + at, end=end + at)
+    return altered
+
+
+def _backwards(steps: Steps) -> Steps:
+    process, number = _first(steps, "Publish")
+    return _with(steps, process, number, start=steps[process][number].end + 1)
 
 
 ALTERED: dict[str, Callable[[Steps], Steps]] = {
@@ -238,4 +212,8 @@ ALTERED: dict[str, Callable[[Steps], Steps]] = {
     "a guard that is not dropped": lambda steps: _without(steps, "DropGuard"),
     "another file was opened": lambda steps: _changed(steps, "Open", file=1),
     "another file was examined": lambda steps: _changed(steps, "Examine", file=1),
+    "an end with another result": _otherwise,
+    "a process that says it was late": _too_late,
+    "a step that ends before it begins": _backwards,
+    "an action that there is not": lambda steps: _changed(steps, "Publish", action="ForeignCreate"),
 }

@@ -1,4 +1,4 @@
-"""Recorded runs of processes that change one word, one of which is killed; judged by the model, event by event."""
+"""Recorded runs of processes that change one word, one of which is killed, and altered ones, for both judges."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from fdcomm import IPCSignal
-from models.acceptance import Observation, Verdict, judge
-from models.kernel import Action
-from models.word_counter import Config, Counter, State
+from models.acceptance import Verdict
+from models.word_trace import accept_channel
+from tla.word_trace import judge
 
-__all__ = ("ALTERED", "Event", "accept", "real_run")
+__all__ = ("ALTERED", "Event", "accept", "both", "real_run")
 
 Event = dict[str, Any]
 
@@ -80,31 +80,28 @@ def real_run(seed: int, adders: int = 2, adds: int = 15) -> list[Event]:
             if codes != wanted:
                 raise RuntimeError(f"the workers ended with {codes}, {fault} in {victim}")
             events = [json.loads(line) for line in log.read_text().splitlines()]
-            opening = {"action": "Open", "adders": adders, "adds": adds, "victim": victim}
-            return [opening, *events, {"action": "End", "value": int(made.word().get())}]
+            opening = {"action": "Open", "adders": adders, "comparers": 1, "adds": adds, "victim": victim}
+            run = [opening, *events, {"action": "End", "value": int(made.word().get())}]
+            return [{"v": 1, "protocol": "word.add", "dp": 0, **event} for event in run]
+
+
+def both(runs: list[list[Event]]) -> list[tuple[str, str]]:
+    """Have runs judged by the model and, in one start, by TLC: of each what is wrong, ("", "") if it is accepted.
+
+    AssertionError: they do not agree, on the verdict or on the first impossible event.
+    """
+    answers = []
+    for run, other in zip(runs, judge(runs), strict=True):
+        one = accept(run)
+        if (one.accepted, None if one.accepted else one.events) != (other.accepted, other.position):
+            raise AssertionError(f"the judges do not agree: {one}; {other}")
+        answers.append(("", "") if one.accepted else (str(one), str(other)))
+    return answers
 
 
 def accept(run: list[Event]) -> Verdict:
     """Judge a run by the model."""
-    opening, *events = run
-    victim = opening["victim"]
-    config = Config(opening["adders"], 1, opening["adds"], frozenset({victim}))
-    model = Counter(config)
-    kill = Action("Kill", (("process", victim),))
-
-    def observe(event: Event) -> Observation[State]:
-        value = event.get("value")
-        process = event.get("process", 0)
-
-        def differs(before: State, after: State) -> str:
-            del before
-            known = after.old[process] if event["action"] == "LoadOld" else after.value
-            return "" if value is None or value == known else f"the value was {value}, and the model says {known}"
-
-        action = None if event["action"] == "End" else Action(event["action"], (("process", process),))
-        return Observation(json.dumps(event), action, differs, kill)
-
-    return judge(model, model.initial(), map(observe, events), "word")
+    return accept_channel("word.add", run)
 
 
 def _where(run: list[Event], action: str, last: bool = False) -> int:
@@ -147,4 +144,7 @@ ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
     "a load of an old value": _stale,
     "two have the lock": _both,
     "another value at the end": _end,
+    "a process that there is not": lambda run: _changed(run, _where(run, "LoadOld"), process=9),
+    "a load without a value": lambda run: _changed(run, _where(run, "LoadOld"), value=None),
+    "a compare that stored a sum": lambda run: _changed(run, _where(run, "StoreSum"), action="StoreIf"),
 }
