@@ -85,7 +85,8 @@ def _graph(entry: Entry) -> None:
         print(f"  {label} {count}")
 
 
-def _judge_of(protocol: str) -> Judge:
+def judge_of(protocol: str) -> Judge:
+    """Return the judge of the runs of a protocol."""
     from tla import barrier_trace, gate_trace, layerwise_trace, rearrange_trace, signal_trace, trace, word_trace
 
     if protocol.startswith(barrier_trace.PREFIX):
@@ -105,7 +106,7 @@ def _trace(file: Path) -> bool:
 
     groups: dict[Judge, list[list[Event]]] = {}
     for run in read_channels(file):
-        groups.setdefault(_judge_of(str(run[0].get("protocol"))), []).append(run)
+        groups.setdefault(judge_of(str(run[0].get("protocol"))), []).append(run)
     verdicts = [verdict for judge, runs in groups.items() for verdict in judge(runs)]
     for verdict in verdicts:
         print(verdict)

@@ -10,6 +10,7 @@ from models.dispatch_trace import accept
 from tests.traces.layerwise_processes import real_run
 from tests.traces.layerwise_runs import ACTIONS, ALTERED, Event, lines_of, random_run, whole_run
 from tests.traces.schema import SCHEMA, problem
+from tla.__main__ import judge_of
 from tla.layerwise_trace import judge
 
 
@@ -129,3 +130,7 @@ def test_a_wrong_line_does_not_fit(action: str, change: Event) -> None:
     event = next(event for event in whole_run() if event["action"] == action)
     assert problem(event, SCHEMA) == ""
     assert problem(event | change, SCHEMA) != ""
+
+
+def test_the_command_knows_the_judge() -> None:
+    assert judge_of("layerwise") is judge

@@ -7,6 +7,7 @@ import pytest
 from models.dispatch_trace import accept
 from tests.traces.rearrange_runs import ACTIONS, ALTERED, Event, lines_of, random_run, real_run
 from tests.traces.schema import SCHEMA, problem
+from tla.__main__ import judge_of
 from tla.rearrange_trace import judge
 
 
@@ -96,3 +97,7 @@ def test_a_request_of_many_addresses_is_judged() -> None:
         event = ask | {"args": {"addresses": said}, "post": post | {"unreached": [*range(1, listed + 1)]}}
         (found,) = accept(lines_of([opening, event]))
         assert found.accepted == (said == listed)
+
+
+def test_the_command_knows_the_judge() -> None:
+    assert judge_of("rearrange") is judge

@@ -205,6 +205,6 @@ def _judged(steps: int, number: int) -> Row:
         bounds=f"2 ranks, {steps} steps, an info lost, a request aborted, the device killed; {number} random runs, "
         f"seed {_SEED}",
         detail="; ".join(wrong)[:500]
-        or f"{judged} events of the tables accepted by both judges; {len(altered)} altered runs rejected by both, at the "
-        "same event; both ranks make the same calls, and take no layer that the device did not report",
+        or f"{judged} events of the tables accepted by both judges; {len(altered)} altered runs rejected by both at "
+        "the same event; both ranks make the same calls, and take no layer that the device did not report",
     )

@@ -1,0 +1,16 @@
+"""What the tests of recorded runs leave running between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.races import nursery
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes_are_born_no_more() -> Iterator[None]:
+    """After the last test, and before the session looks for processes that are left."""
+    yield
+    nursery.end()
