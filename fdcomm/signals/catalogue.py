@@ -251,8 +251,9 @@ _OPTIONAL: Final = (
         None,
         ("worker",),
         ("cache_messager",),
-        "Prefill step that the device has reached.",
+        "Prefill step that the device has reached; -1 before the first.",
         "layerwise",
+        initial=-1,
     ),
     Declaration(
         "splitwise_complete_prefilled_layer_{dp_rank}",
@@ -262,8 +263,9 @@ _OPTIONAL: Final = (
         None,
         ("worker",),
         ("cache_messager",),
-        "Layer of that step that the device has computed.",
+        "Layer of that step that the device has computed; -1 before the first.",
         "layerwise",
+        initial=-1,
     ),
 )
 

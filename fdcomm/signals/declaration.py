@@ -127,6 +127,7 @@ class Declaration:
         feature: The group that it belongs to.
         dtype: Element type; None for raw bytes, which have no array.
         codes: The names of its values, where they have names.
+        initial: Value of every element of a new one.
     """
 
     name: str
@@ -140,6 +141,7 @@ class Declaration:
     feature: Feature = "core"
     dtype: str | None = "int32"
     codes: type[IntEnum] | None = None
+    initial: int = 0
 
     @property
     def roles(self) -> tuple[Role, ...]:
@@ -173,10 +175,15 @@ class Declaration:
         return replica if self.suffix is Suffix.PORT_DP else f"{replica}_tp{tp_rank}"
 
     def template(self, topology: Topology) -> NDArray[np.generic] | None:
-        """Return zeros of the signal's dtype and shape, or None for raw bytes. Needs numpy, which is the caller's."""
+        """Return the first content: an array of the signal's dtype and shape, or None for raw bytes (zeros).
+
+        Needs numpy, which is the caller's.
+        """
         import numpy as np
 
-        return None if self.dtype is None else np.zeros([topology.size(axis) for axis in self.shape], self.dtype)
+        if self.dtype is None:
+            return None
+        return np.full([topology.size(axis) for axis in self.shape], self.initial, self.dtype)
 
     def size(self, topology: Topology) -> int:
         """Return the number of bytes of the signal's data."""

@@ -17,6 +17,8 @@ from fdcomm.signals.ipc_signal import IPCSignal
 __all__ = ("SignalSet",)
 
 _RETRY_S: Final = 0.01
+_GRACE_S: Final = 1.0
+"""How long to wait for a process that is just changing a name when the time is over: it takes microseconds."""
 _Key = tuple[str, "int | None"]
 
 
@@ -74,13 +76,14 @@ class SignalSet:
             num_layers: Hidden layers, for ``eplb``.
             num_experts: Experts of a layer, for ``eplb``.
             ips_bytes: Room for the address list in bytes, for ``eplb``.
-            timeout: Seconds to wait for signals that others make; None means for ever.
+            timeout: Seconds for all of it, that is, to wait for signals that others make; None means for ever.
             directory: Where the segments are; by default the system's.
             runtime: Clock and sleep.
 
         Raises:
             ConfigError: An argument is wrong, or one that a group needs is missing.
             SignalNotFoundError: A signal was not made in time; the text names all that are missing.
+            CommTimeoutError: A process that is stopped has held up the names of signals for ``timeout`` seconds.
             SignalMismatchError: A signal has another dtype or shape here than where it was made: the processes do
                 not agree on sizes.
             SignalInUseError: Another live process made a signal that this role makes.
@@ -116,6 +119,10 @@ class SignalSet:
                 undo.callback(signal.clear)
                 made[decl.name, rank] = signal
 
+            def left() -> float | None:
+                seconds = deadline.remaining()
+                return None if seconds is None else max(seconds, _GRACE_S)
+
             def opened(decl: Declaration, rank: int | None, create: bool) -> IPCSignal:
                 # What the first process makes may have been made by the device's own software, without a trailer.
                 array = decl.template(topology)
@@ -127,6 +134,7 @@ class SignalSet:
                     create,
                     decl.size(topology),
                     validate=decl.creator is not None,
+                    timeout=left(),
                     directory=directory,
                     runtime=runtime,
                 )
@@ -134,7 +142,7 @@ class SignalSet:
             def made_first(decl: Declaration, rank: int | None) -> IPCSignal:
                 with contextlib.suppress(SignalNotFoundError):
                     there = opened(decl, rank, create=False)
-                    if there.segment.trailer is None or there.owner_alive():
+                    if there.segment.trailer is None or there.owner_alive(left()):
                         return there
                     there.close()  # of an earlier run
                 return opened(decl, rank, create=True)
@@ -226,6 +234,7 @@ def _makes(role: Role, decl: Declaration, topology: Topology) -> bool:
 
 def _missing(missing: Sequence[tuple[Declaration, int | None]], topology: Topology, waited_s: float) -> str:
     lines = [
-        f"{decl.block(topology)}.{decl.suffix_of(topology, rank)} (made by {decl.creator})" for decl, rank in missing
+        f"{decl.block(topology)}.{decl.suffix_of(topology, rank)} (made by {decl.creator or 'whoever comes first'})"
+        for decl, rank in missing
     ]
     return f"after {waited_s:.1f} s nobody has made {', '.join(lines)}; start that process, and compare the suffixes"

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from fdcomm.errors import ClosedError, ConfigError, SignalMismatchError, SignalNotFoundError
+import fdcomm.signals
+from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, SignalMismatchError, SignalNotFoundError
+from fdcomm.layer_progress import NOTHING, LayerProgress
+from fdcomm.runtime import SystemRuntime
 from fdcomm.signals.catalogue import held_by
 from fdcomm.signals.declaration import FEATURES, ROLES, Role
+from fdcomm.signals.files import Files
 from fdcomm.signals.signal_set import SignalSet
 
 EVERYTHING = {
@@ -174,3 +178,34 @@ def test_workers_that_start_first_wait_for_the_engine(directory: str) -> None:
         for worker in workers:
             worker.kill()
             worker.communicate()
+
+
+def test_the_words_of_a_device_say_at_first_that_nothing_is_computed(directory: str) -> None:
+    options = {"features": ("layerwise",), "device": 3, "directory": directory}
+    with (
+        SignalSet.create("worker", 1, suffix=7, **options),  # type: ignore[arg-type]
+        LayerProgress(0, 3, foreign=True, timeout=0, directory=directory) as progress,
+    ):
+        assert progress.read() == NOTHING
+
+
+def test_the_time_limit_is_also_for_names_that_are_being_changed(directory: str) -> None:
+    class Simulated(SystemRuntime):
+        now = 0.0
+
+        def monotonic(self) -> float:
+            return self.now
+
+        def sleep(self, seconds: float) -> None:
+            self.now += seconds
+
+    busy, runtime = Files(directory), Simulated()
+    assert busy.lock(busy.open_directory())
+    with pytest.raises(CommTimeoutError, match="changing a signal's name"):
+        SignalSet.create("engine", 1, suffix=7, directory=directory, timeout=5.0, runtime=runtime)
+    assert 5.0 <= runtime.now < 7.0
+    busy.abandon()
+
+
+def test_roles_and_features_are_where_the_page_says() -> None:
+    assert (fdcomm.signals.ROLES, fdcomm.signals.FEATURES) == (ROLES, FEATURES)
