@@ -80,6 +80,12 @@ CATALOGUE: dict[str, Listed] = {
     "bitmask": Listed("models.bitmask:Bitmask", "models.bitmask_bugs:BUGS"),
     "gate": Listed("models.gate:Gate", "models.gate_bugs:BUGS", "models.gate_properties", timed=True),
     "barrier": Listed("models.barrier:Barrier", "models.barrier_bugs:BUGS", "models.barrier_properties"),
+    "rearrange": Listed(
+        "models.rearrange:Rearrange", "models.rearrange_bugs:BUGS", "models.rearrange_properties", timed=True
+    ),
+    "layerwise": Listed(
+        "models.layerwise:Layerwise", "models.layerwise_bugs:BUGS", "models.layerwise_properties", timed=True
+    ),
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
     "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),

@@ -162,8 +162,9 @@ def liveness(config: Config) -> dict[str, list[LeadsTo[State]]]:
 
 
 def fairness(config: Config, *, timed: bool) -> list[Fair[State]]:
-    """What goes on by itself: sending; and the device, or (``timed``) the clock."""
+    """What goes on by itself: sending; and the device, or (``timed``) the clock where limits may pass at all."""
     found: list[Fair[State]] = []
+    timed = timed and config.expiry
 
     def is_(name: str, **params: int) -> Callable[[State, Action], bool]:
         wanted = set(params.items())
