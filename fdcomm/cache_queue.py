@@ -5,18 +5,18 @@ Protocols: ``spec/bitmask.toml``, ``spec/barrier.toml``; docs/protocols/bitmask.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import Any
 
 from fdcomm.barrier import NamedBarrier
-from fdcomm.connect import Address
+from fdcomm.connect import Address, TransportName
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.handle import Handle
-from fdcomm.session import Options
+from fdcomm.runtime import SYSTEM, Runtime
+from fdcomm.session import Role
 from fdcomm.stats import DispatchStatistics
+from fdcomm.transports.base import Transport
 from fdcomm.views import ListView, LockView, ValueView, View
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ("EngineCacheQueue",)
 
@@ -60,16 +60,38 @@ class EngineCacheQueue(Handle):
         client_id: int = -1,
         local_data_parallel_size: int = 1,
         local_data_parallel_id: int = 0,
-        **options: Unpack[Options],
+        *,
+        role: Role | None = None,
+        depth: int = 1 << 16,
+        max_batch_bytes: int = 1 << 28,
+        allow_pickle: bool = False,
+        transport: TransportName | Transport = "auto",
+        trace: str | os.PathLike[str] = "",
+        connect_timeout: float = 0.0,
+        runtime: Runtime = SYSTEM,
     ) -> None:
         """Start a host (server) or connect to one (client).
 
         Arguments and errors as for :class:`EngineWorkerQueue`; ``depth`` is how many tasks may be queued before a put
         waits.
         """
-        sizes = (num_client, client_id, local_data_parallel_size, local_data_parallel_id)
-        options.setdefault("depth", 1 << 16)
-        super().__init__(address, authkey, is_server, *sizes, **options)
+        super().__init__(
+            address,
+            authkey,
+            is_server,
+            num_client,
+            client_id,
+            local_data_parallel_size,
+            local_data_parallel_id,
+            role=role,
+            depth=depth,
+            max_batch_bytes=max_batch_bytes,
+            allow_pickle=allow_pickle,
+            transport=transport,
+            trace=trace,
+            connect_timeout=connect_timeout,
+            runtime=runtime,
+        )
         self.total_num = (1 << num_client) - 1
         self.position = 1 << client_id if client_id >= 0 else 0
 

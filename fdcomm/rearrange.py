@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from fdcomm.connect import Address
+from fdcomm.connect import Address, TransportName
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError
 from fdcomm.handle import Handle
-from fdcomm.session import Options
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from fdcomm.runtime import SYSTEM, Runtime
+from fdcomm.transports.base import Transport
 
 __all__ = ("RearrangeControl", "RearrangeOutcome", "RearrangeStatus")
 
@@ -109,7 +107,10 @@ class RearrangeControl(Handle):
         num_client: int = 1,
         client_id: int = 0,
         local_data_parallel_id: int = 0,
-        **options: Unpack[Options],
+        allow_pickle: bool = False,
+        transport: TransportName | Transport = "auto",
+        connect_timeout: float = 0.0,
+        runtime: Runtime = SYSTEM,
     ) -> None:
         """Connect to the host of a worker queue. The arguments are those of :class:`fdcomm.EngineWorkerQueue`.
 
@@ -119,14 +120,20 @@ class RearrangeControl(Handle):
             HostNotFoundError: Nobody serves the address.
             AuthError: Wrong key.
         """
-        unfit = sorted({"role", "depth", "max_batch_bytes", "trace"} & set(options))
-        if unfit:
-            raise ConfigError(f"RearrangeControl: {', '.join(unfit)} belongs to the worker queue's handles")
-        # To the queue's other protocols this handle is nobody's reader.
-        options["role"] = "producer"
         size = local_data_parallel_id + 1 if isinstance(local_data_parallel_id, int) else 1
         super().__init__(
-            address, authkey, False, num_client, client_id, max(1, size), local_data_parallel_id, **options
+            address,
+            authkey,
+            False,
+            num_client,
+            client_id,
+            max(1, size),
+            local_data_parallel_id,
+            role="producer",  # to the queue's other protocols this handle is nobody's reader
+            allow_pickle=allow_pickle,
+            transport=transport,
+            connect_timeout=connect_timeout,
+            runtime=runtime,
         )
 
     # -- whoever asks --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from types import TracebackType
-from typing import ClassVar, Literal, TypeAlias, TypedDict, TypeVar
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 from fdcomm.connect import Address, TransportName, check_address, connect, start_host
 from fdcomm.deadline import timeout_seconds
@@ -18,23 +18,10 @@ from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
 from fdcomm.transports.base import Transport
 
-__all__ = ("Options", "Role", "Session")
+__all__ = ("Role", "Session")
 
 Role: TypeAlias = Literal["reader", "producer"]
 _Self = TypeVar("_Self", bound="Session")
-
-
-class Options(TypedDict, total=False):
-    """The arguments that FastDeploy's queues do not have; :class:`fdcomm.EngineWorkerQueue` describes them."""
-
-    role: Role | None
-    depth: int
-    max_batch_bytes: int
-    allow_pickle: bool
-    transport: TransportName | Transport
-    trace: str | os.PathLike[str]
-    connect_timeout: float
-    runtime: Runtime
 
 
 class Session:

@@ -5,19 +5,19 @@ Protocol: ``spec/dispatch.toml``, ``tla/dispatch/Dispatch.tla``, docs/protocols/
 
 from __future__ import annotations
 
+import os
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fdcomm.barrier import NamedBarrier
-from fdcomm.connect import Address
+from fdcomm.connect import Address, TransportName
 from fdcomm.deadline import DEFAULT, Timeout
-from fdcomm.session import Options
+from fdcomm.runtime import SYSTEM, Runtime
+from fdcomm.session import Role
 from fdcomm.stats import DispatchStatistics
+from fdcomm.transports.base import Transport
 from fdcomm.views import ListView, LockView, QueueView, SharedValue, SignalView, ValueView, View
 from fdcomm.worker_cache import WorkerCacheMethods
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ("EngineWorkerQueue",)
 
@@ -105,7 +105,15 @@ class EngineWorkerQueue(WorkerCacheMethods):
         client_id: int = -1,
         local_data_parallel_size: int = 1,
         local_data_parallel_id: int = 0,
-        **options: Unpack[Options],
+        *,
+        role: Role | None = None,
+        depth: int = 1,
+        max_batch_bytes: int = 1 << 28,
+        allow_pickle: bool = False,
+        transport: TransportName | Transport = "auto",
+        trace: str | os.PathLike[str] = "",
+        connect_timeout: float = 0.0,
+        runtime: Runtime = SYSTEM,
     ) -> None:
         """Start a host (server) or connect to one (client).
 
@@ -140,8 +148,23 @@ class EngineWorkerQueue(WorkerCacheMethods):
             AuthError: Wrong key (client).
             DuplicateRankError: ``role="reader"`` and the rank has a live reader.
         """
-        sizes = (num_client, client_id, local_data_parallel_size, local_data_parallel_id)
-        super().__init__(address, authkey, is_server, *sizes, **options)
+        super().__init__(
+            address,
+            authkey,
+            is_server,
+            num_client,
+            client_id,
+            local_data_parallel_size,
+            local_data_parallel_id,
+            role=role,
+            depth=depth,
+            max_batch_bytes=max_batch_bytes,
+            allow_pickle=allow_pickle,
+            transport=transport,
+            trace=trace,
+            connect_timeout=connect_timeout,
+            runtime=runtime,
+        )
         self._unreadable = deque()
         self._looked = 0  # exist_tasks(): a batch that this rank had taken and others had not
 

@@ -108,8 +108,8 @@ def test_the_constructor(host: EngineWorkerQueue) -> None:
         RearrangeControl(address, num_client=2, client_id=2)
     with pytest.raises(fdcomm.ConfigError, match="num_client"):
         RearrangeControl(address, num_client=3)
-    with pytest.raises(fdcomm.ConfigError, match="depth"):
-        RearrangeControl(address, num_client=2, depth=2)
+    with pytest.raises(TypeError, match="depth"):
+        RearrangeControl(address, num_client=2, depth=2)  # type: ignore[call-arg]
     with pytest.raises(fdcomm.ConfigError, match="local_data_parallel_id"):
         RearrangeControl(address, num_client=2, local_data_parallel_id=1)
 

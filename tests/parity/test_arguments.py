@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -135,7 +135,10 @@ def test_names_order_and_defaults(queue: str) -> None:
     parameters = list(inspect.signature(QUEUES[queue]).parameters.values())
     ours = {p.name: p.default for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD}
     assert list(ours.items()) == list(wanted.items())
-    # What is new can only be passed by name, so FastDeploy's calls mean what they mean there.
-    assert [p.kind for p in parameters[len(ours) :]] == [inspect.Parameter.VAR_KEYWORD]
+    # What is new can only be passed by name, so FastDeploy's calls mean what they mean there. All names can be seen.
+    new = parameters[len(ours) :]
+    assert {p.kind for p in new} == {inspect.Parameter.KEYWORD_ONLY}
+    assert {"role", "depth", "allow_pickle", "connect_timeout"} < {p.name for p in new}
+    assert set(get_type_hints(QUEUES[queue].__init__)) > {p.name for p in new}
     with pytest.raises(TypeError, match="dept"):
         QUEUES[queue](dept=1)

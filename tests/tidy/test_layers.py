@@ -113,12 +113,7 @@ def test_only_the_standard_library_is_needed(package: str) -> None:
 
 
 def _is_for_types(name: str) -> bool:
-    """What only the type checker imports.
-
-    Signals are numpy arrays: the caller brings numpy. Every type checker has typing_extensions.
-    """
-    if name.endswith(": typing_extensions"):
-        return True
+    """What only the type checker imports. Signals are numpy arrays: the caller brings numpy."""
     return name.startswith("fdcomm.signals.") and name.partition(": ")[2] in ("numpy", "numpy.typing")
 
 
