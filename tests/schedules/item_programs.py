@@ -11,7 +11,7 @@ from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.schedules.testbed import Testbed
 
-__all__ = ("PROGRAMS", "RACES", "race")
+__all__ = ("LARGER", "PROGRAMS", "RACES", "race")
 
 _POLL_S = 0.001
 
@@ -176,11 +176,16 @@ def results_of_the_dead(runtime: ControlledRuntime) -> Scenario:
 
 _PROTOCOLS = ("bitmask", "cache_info", "connect")
 
+
+def _deliver(protocol: str) -> Program:
+    return Program(f"deliver {protocol}", partial(deliver, protocol=protocol, items=2, depth=1), {})
+
+
 PROGRAMS: dict[str, dict[str, tuple[Program, Bound]]] = {
     name: {
         "1 putter, 2 readers, 2 items": (
-            Program(f"deliver {name}", partial(deliver, protocol=name, items=2, depth=1), {}),
-            Bound(preemptions=3),
+            _deliver(name),
+            Bound(preemptions=2),
         ),
         "a put before any rank has come": (
             Program(f"first put {name}", partial(first_put, protocol=name), {}),
@@ -188,6 +193,9 @@ PROGRAMS: dict[str, dict[str, tuple[Program, Bound]]] = {
         ),
     }
     for name in _PROTOCOLS
+}
+LARGER: dict[str, dict[str, tuple[Program, Bound]]] = {
+    name: {"1 putter, 2 readers, 2 items, 3 preemptions": (_deliver(name), Bound(preemptions=3))} for name in _PROTOCOLS
 }
 PROGRAMS["bitmask"] |= {
     "put, get and clear of two ranks": (Program("clear half read", clear_half_read, {}), Bound()),
