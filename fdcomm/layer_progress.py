@@ -7,9 +7,10 @@ import importlib
 from types import TracebackType
 from typing import Any, Final
 
-from fdcomm.core.layerwise import NOTHING, is_past, pack, signed, unpack, whole
+from fdcomm.core.layerwise import NOTHING, is_past, pack, signed, unpack
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, SignalInUseError, SignalNotFoundError
+from fdcomm.layer_table import whole
 from fdcomm.runtime import SYSTEM, Runtime, Words
 from fdcomm.signals.ipc_signal import IPCSignal
 

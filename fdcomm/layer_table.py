@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from fdcomm.core.layerwise import NOTHING, Done, ProgressTable, Ready, Task, is_later
 from fdcomm.errors import CacheInfoMissingError, ConfigError, LayerTimeoutError
 from fdcomm.trace import Recorder
 
-__all__ = ("LAYERWISE_EVENTS", "TimedTable")
+__all__ = ("LAYERWISE_EVENTS", "TimedTable", "whole")
 
 LAYERWISE_EVENTS: Final = (
     "OnProgress",
@@ -21,6 +22,18 @@ LAYERWISE_EVENTS: Final = (
     "NextDone",
 )
 """Action names of spec/layerwise.toml, as they are recorded."""
+
+
+def whole(number: object, what: str) -> int:
+    """Return a number of a step, layer or slot as an int: numpy's have no room for what is done with it here.
+
+    Raises:
+        ConfigError: It is no integer.
+    """
+    try:
+        return operator.index(cast("Any", number))
+    except TypeError:
+        raise ConfigError(f"{what}={number!r} is not an integer") from None
 
 
 class TimedTable:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 
-from fdcomm.core.layerwise import NOTHING, Ready, whole
+from fdcomm.core.layerwise import NOTHING, Ready
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, ProtocolViolationError, TaskEndedError
 from fdcomm.layer_progress import LayerProgress
-from fdcomm.layer_table import TimedTable
+from fdcomm.layer_table import TimedTable, whole
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.trace import Recorder
 

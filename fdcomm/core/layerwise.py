@@ -6,11 +6,9 @@ over all layers of one slot; the step tells the passes of a slot apart. Steps ar
 
 from __future__ import annotations
 
-import operator
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from fdcomm.errors import ConfigError, ProtocolViolationError
 
@@ -27,7 +25,6 @@ __all__ = (
     "pack",
     "signed",
     "unpack",
-    "whole",
 )
 
 STEPS = 2**32
@@ -47,18 +44,6 @@ def is_past(now: tuple[int, int], before: tuple[int, int]) -> bool:
     if before == NOTHING or now == NOTHING:
         return now != before and before == NOTHING
     return is_later(now[0], before[0]) or (now[0] == before[0] and now[1] > before[1])
-
-
-def whole(number: object, what: str) -> int:
-    """Return a number of a step, layer or slot as an int: numpy's have no room for what is done with it here.
-
-    Raises:
-        ConfigError: It is no integer.
-    """
-    try:
-        return operator.index(cast("Any", number))
-    except TypeError:
-        raise ConfigError(f"{what}={number!r} is not an integer") from None
 
 
 def signed(step: int) -> int:
