@@ -155,8 +155,8 @@ class RearrangeControl(Handle):
             ConfigError: An address is no text, is empty, or is there twice.
         """
         seconds = timeout_seconds(limit, "request")
-        if isinstance(addresses, str):
-            raise ConfigError("request: addresses must be a list of texts, not one text", operation="request")
+        if isinstance(addresses, str) or not isinstance(addresses, Iterable):
+            raise ConfigError(f"request: addresses={addresses!r} must be a list of texts", operation="request")
         named = tuple(addresses)
         if not all(isinstance(address, str) and address for address in named) or len(set(named)) < len(named):
             raise ConfigError(f"request: addresses={named!r} must be different, non-empty texts", operation="request")

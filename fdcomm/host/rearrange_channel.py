@@ -204,7 +204,7 @@ class RearrangeChannel(PartyChannel):
             core = self._core
             deadline = Deadline(timeout, self._runtime.monotonic)
             number, at = core.request_number, core.worker[rank]
-            if core.phase != "UPDATING" or at == "done":
+            if core.phase != "UPDATING" or at in ("done", "lost"):  # lost: it was another process's part
                 return 0
             if not core.arrive(rank):
                 what = "this rank's worker waits in another call" if at == "here" else "call updated() first"

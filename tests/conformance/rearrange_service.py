@@ -238,7 +238,7 @@ class ServiceDriver:
                 _equal("take_load", self.act(self.holder[party], "take_load", 0.0), None)
             elif party == 2 * ranks and state.phase != "ASKED":
                 _equal("take", self.act(self.holder[party], "take", 0.0), None)
-            elif ranks <= party < 2 * ranks and state.phase != "UPDATING":
+            elif ranks <= party < 2 * ranks and _nothing_to_exchange(state, party - ranks):
                 _equal("take_update", self.act(self.holder[party], "take_update", 0.0), 0)
             tried += 1
         for transport in self.closed:
@@ -260,6 +260,11 @@ class ServiceDriver:
         for call in self.waiting.values():
             if not call.done:
                 call.wake()
+
+
+def _nothing_to_exchange(state: State, rank: int) -> bool:
+    """There is no exchange, or the rank's part in it is over, perhaps with the process that had it."""
+    return state.phase != "UPDATING" or state.worker[rank] in ("done", "lost")
 
 
 def _equal(what: str, found: object, wanted: object) -> None:

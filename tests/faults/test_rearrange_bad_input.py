@@ -26,7 +26,7 @@ def control(host: EngineWorkerQueue) -> Iterator[RearrangeControl]:
         assert handle.status().phase == "FREE"
 
 
-@pytest.mark.parametrize("addresses", ["10.0.0.1", ["a", "a"], [""], [1], [None]])
+@pytest.mark.parametrize("addresses", ["10.0.0.1", ["a", "a"], [""], [1], [None], None, 1, b"a"])
 def test_wrong_addresses(control: RearrangeControl, addresses: Any) -> None:
     with pytest.raises(fdcomm.ConfigError, match="addresses"):
         control.request(addresses)

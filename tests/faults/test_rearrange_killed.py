@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fdcomm import EngineWorkerQueue, HostLostError, RearrangeEndedError
+from fdcomm import EngineWorkerQueue, HostLostError, ProtocolViolationError, RearrangeEndedError
 from fdcomm.testing.faults import VARIABLE
 from tests.faults.rearrange_group import WAY, Group, opened
 from tests.faults.remote import NIGHTLY, until
@@ -150,3 +150,24 @@ def _way_until_the_host_dies(group: Group) -> None:
         for _, take in WAY:
             take(group)
     until(lambda: not group.observer._transport.is_alive(), "the connection ends")  # type: ignore[union-attr]
+
+
+def test_a_worker_that_comes_back_during_the_exchange_has_nothing_to_do(host: EngineWorkerQueue) -> None:
+    """The exchange is the others' alone: the new process asks in its loop, and gets no error."""
+    with opened(host, "worker 1") as group:
+        for name, take in WAY:
+            take(group)
+            if name == "worker 1 here":
+                break
+        group.told_all()
+        assert group.observer.status().worker == ("swap", "swap")
+        group.kill("worker 1")
+        until(lambda: group.observer.status().worker == ("swap", "lost"), "the fence of worker 1")
+        group.of["worker 1"].close()
+        group.of["worker 1"] = group.open(1)
+        assert group.of["worker 1"].take_update() is None
+        with pytest.raises(ProtocolViolationError, match="exchanges no weights"):
+            group.of["worker 1"].updated(group.number)
+        group.of["worker 0"].updated(group.number)
+        outcome = group.observer.wait(group.number)
+        assert (outcome.what, outcome.missing) == ("lost", (1,))
