@@ -95,6 +95,10 @@ class TimedTable:
         for task in list(self._table.tasks):
             self._see_latest(task)
 
+    def forget_latest(self) -> None:
+        """What the device told of all slots counts for no info that comes later."""
+        self._latest = NOTHING
+
     def _see_latest(self, task: Task) -> None:
         step, layer = self._latest
         if self._latest == NOTHING or task.error is not None:

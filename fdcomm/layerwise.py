@@ -113,6 +113,15 @@ class LayerSender:
             self._table.progress_of_all(step, layer)
             self._changed.notify_all()
 
+    def on_restart(self) -> None:
+        """The device has started anew: what :meth:`on_step` was told before counts for no info that comes later.
+
+        Tasks in flight go on; end those that it has given up.
+        """
+        with self._changed:
+            self._require_open()
+            self._table.forget_latest()
+
     def on_cache_info(self, request: Hashable, slot: int, step: int, timeout: Timeout = DEFAULT) -> None:
         """A task may be sent. Call it on every rank in the same order, and for one slot in the order of the steps.
 
@@ -171,11 +180,13 @@ class LayerSender:
                 before = progress.wait_past(before, poll)
             except CommTimeoutError:
                 continue
-            if before != NOTHING:
-                try:
+            try:
+                if before == NOTHING:
+                    self.on_restart()
+                else:
                     self.on_step(*before)
-                except ClosedError:
-                    return
+            except ClosedError:
+                return
 
     # -- the sending thread ------------------------------------------------------------------------------------------
 

@@ -74,6 +74,40 @@ def test_a_device_that_tells_its_step_for_all_slots() -> None:
     assert bed.run() == [("d", 0, 0)], "what was told before the info counts"
 
 
+def test_what_a_device_told_before_it_started_anew_counts_for_no_later_info() -> None:
+    bed = Bed()
+    bed.sender.on_cache_info("a", 0, 7)
+    bed.sender.on_step(7, 1)
+    bed.sender.on_restart()
+    bed.sender.on_cache_info("b", 1, 6)
+    bed.sender.on_cache_info("c", 2, 7)
+    assert bed.run() == [("a", 0, 1)], "what was in flight goes on"
+    bed.sender.on_step(6, 0)
+    assert bed.run() == [("b", 0, 0)]
+
+
+def test_a_writer_that_starts_anew_is_a_restart() -> None:
+    """``follow`` sees it in the words."""
+
+    class Words:
+        """Reports, one a call; then the sender is closed."""
+
+        def __init__(self) -> None:
+            self.reports = [(7, 2), (-1, -1)]
+
+        def wait_past(self, before: tuple[int, int], timeout: float) -> tuple[int, int]:
+            if not self.reports:
+                bed.sender.on_cache_info("a", 0, 6)
+                assert bed.run() == []
+                bed.sender.close()
+                raise CommTimeoutError("nothing more")
+            return self.reports.pop(0)
+
+    bed = Bed()
+    bed.sender.follow(Words())  # type: ignore[arg-type]
+    assert bed.log == []
+
+
 def test_missing_infos_and_missing_layers_fail_alone() -> None:
     bed = Bed()
     bed.sender.on_progress(0, 1, 2)
