@@ -136,9 +136,10 @@ class IPCSignal:
         Raises:
             ClosedError: The handle was closed.
         """
+        value = self._value  # first: another thread may be closing
         if not self._open:
             raise self._closed()
-        return self._value
+        return value
 
     @property
     def segment(self) -> Segment:

@@ -29,11 +29,10 @@ _process: list[int] = []
 
 def hold(segment: Segment, handle: object, runtime: Runtime) -> None:
     """Keep a segment that the handle has made until it is cleared, closed, or the process ends."""
-    for key, (old, _, user) in list(_held.items()):
+    for old, _, user in list(_held.values()):
         if user() is None and (not old.owned or old.superseded()):
             forget(old)
             old.close()
-        del key
     _held[id(segment)] = (segment, runtime, weakref.ref(handle))
     if _process != [os.getpid()]:
         # Not atexit: the children of multiprocessing end without it, and their registry is empty at first.

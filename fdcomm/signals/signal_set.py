@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, ConfigError, SignalInUseError, SignalNotFoundError
+from fdcomm.errors import ClosedError, ConfigError, SignalInUseError, SignalMismatchError, SignalNotFoundError
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals.catalogue import declared, held_by
 from fdcomm.signals.declaration import FEATURES, ROLES, Declaration, Feature, Role, Suffix, Topology
@@ -58,6 +58,8 @@ class SignalSet:
         runtime: Runtime = SYSTEM,
     ) -> SignalSet:
         """Make the signals that this role makes, and attach the others, waiting for their makers.
+
+        What a process has left that is gone counts as not made: its maker's next run replaces it.
 
         Signals of the engine as a whole (suffix ``E``) are made by replica 0's engine and attached by those of the
         others.
@@ -139,13 +141,34 @@ class SignalSet:
                     runtime=runtime,
                 )
 
-            def made_first(decl: Declaration, rank: int | None) -> IPCSignal:
-                with contextlib.suppress(SignalNotFoundError):
+            def attached(decl: Declaration, rank: int | None) -> IPCSignal | None:
+                """What an earlier run has left is as good as nothing: whoever makes the signal will replace it."""
+                try:
                     there = opened(decl, rank, create=False)
-                    if there.segment.trailer is None or there.owner_alive(left()):
-                        return there
-                    there.close()  # of an earlier run
-                return opened(decl, rank, create=True)
+                except SignalNotFoundError:
+                    return None
+                except SignalMismatchError:
+                    if not is_left(decl, rank):
+                        raise
+                    return None
+                if there.segment.trailer is None or there.owner_alive(left()):
+                    return there
+                there.close()
+                return None
+
+            def is_left(decl: Declaration, rank: int | None) -> bool:
+                with contextlib.closing(
+                    IPCSignal(
+                        decl.block(topology),
+                        suffix=decl.suffix_of(topology, rank),
+                        create=False,
+                        validate=False,
+                        timeout=left(),
+                        directory=directory,
+                        runtime=runtime,
+                    )
+                ) as there:
+                    return there.segment.trailer is not None and not there.owner_alive(left())
 
             # What this role makes comes first: others may wait for it while it waits for theirs.
             for decl, rank in held:
@@ -155,11 +178,11 @@ class SignalSet:
             while missing:
                 for decl, rank in missing:
                     with contextlib.suppress(SignalNotFoundError, SignalInUseError):
-                        keep(
-                            decl,
-                            rank,
-                            made_first(decl, rank) if decl.creator is None else opened(decl, rank, create=False),
-                        )
+                        found = attached(decl, rank)
+                        if found is None and decl.creator is None:
+                            found = opened(decl, rank, create=True)
+                        if found is not None:
+                            keep(decl, rank, found)
                 missing = [(decl, rank) for decl, rank in missing if (decl.name, rank) not in made]
                 if missing and deadline.expired():
                     raise SignalNotFoundError(_missing(missing, topology, deadline.waited()))
@@ -187,7 +210,12 @@ class SignalSet:
             if not any(held == decl.name for held, _ in self._signals):
                 raise ConfigError(f"{self.role} does not hold {decl.name} with these features")
             ranks = [rank for held, rank in self._signals if held == decl.name]
-            raise ConfigError(f"{decl.name} has tp_rank={', '.join(map(str, ranks))}; tp_rank={tp_rank} was asked for")
+            if ranks == [None]:
+                raise ConfigError(f"{decl.name} is one for all ranks, not one of tp_rank={tp_rank}; leave tp_rank out")
+            raise ConfigError(
+                f"each of the ranks {', '.join(map(str, ranks))} has a {decl.name} of its own, and tp_rank={tp_rank} "
+                f"was asked for; write of({name!r}, tp_rank)"
+            )
         return found
 
     def __getitem__(self, name: str) -> IPCSignal:
@@ -237,4 +265,4 @@ def _missing(missing: Sequence[tuple[Declaration, int | None]], topology: Topolo
         f"{decl.block(topology)}.{decl.suffix_of(topology, rank)} (made by {decl.creator or 'whoever comes first'})"
         for decl, rank in missing
     ]
-    return f"after {waited_s:.1f} s nobody has made {', '.join(lines)}; start that process, and compare the suffixes"
+    return f"after {waited_s:.1f} s no live process has made {', '.join(lines)}; start it, and compare the suffixes"

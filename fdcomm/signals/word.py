@@ -48,11 +48,11 @@ class Word:
     ) -> None:
         self._data, self._index = _element(segment, index, dtype)
         self.name = f"{segment.name}[{self._index}]"
-        self._cell = self._data[self._index : self._index + 1]
+        self._cell = _alone(self._data, self._index)
         self._access = Access(segment, runtime, kernel)
         words = self._access.words
         # Where nobody can sleep nobody has to be woken: a flag that stays down.
-        self._flag = words[WAITERS : WAITERS + 1] if words is not None and self._access.sleeps else _down()
+        self._flag = _alone(words, WAITERS) if words is not None and self._access.sleeps else _alone(_down(), 0)
         self._fenced = words is not None and not kernel.joins_barriers()
         if type(self) is Word and (self._fenced or not _plain(runtime)):
             self.__class__ = _CarefulWord
@@ -65,7 +65,7 @@ class Word:
             ClosedError: The signal was closed.
         """
         try:
-            return self._cell[0]
+            return self._cell[()]  # type: ignore[no-any-return]
         except ValueError as error:
             raise self._refused(error, "get") from None
 
@@ -77,10 +77,10 @@ class Word:
             ConfigError: The value is no integer, or does not fit. Nothing was stored.
         """
         try:
-            self._cell[0] = value
+            self._cell[()] = value
         except (TypeError, ValueError) as error:
             raise self._refused(error, "set", value) from None
-        if self._flag[0]:
+        if self._flag[()]:
             self._access.ring()
 
     def wait_for(self, predicate: Callable[[int], bool], timeout: Timeout = DEFAULT) -> int:
@@ -165,6 +165,12 @@ def _plain(runtime: Runtime) -> bool:
 
 def _down() -> Words:
     return memoryview(bytearray(8)).cast("q")
+
+
+def _alone(words: Words, index: int) -> Any:
+    """Return a view of one element, without dimensions: ``view[()]`` looks up no index, which saves time."""
+    one = words[index : index + 1]
+    return one.cast("B").cast(cast("Any", words.format), shape=())
 
 
 def _integer(value: object, operation: str) -> int:

@@ -19,6 +19,7 @@ from fdcomm.signals.catalogue import held_by
 from fdcomm.signals.declaration import FEATURES, ROLES, Role
 from fdcomm.signals.files import Files
 from fdcomm.signals.signal_set import SignalSet
+from tests.unit.signal_folder import descriptors
 
 EVERYTHING = {
     "features": FEATURES,
@@ -28,6 +29,7 @@ EVERYTHING = {
     "num_experts": 6,
 }
 LIMIT_S = 60
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -65,9 +67,9 @@ def test_names_of_attributes_are_found_too(directory: str) -> None:
 def test_a_signal_of_each_rank_is_asked_for_with_its_rank(directory: str) -> None:
     with SignalSet.create("engine", 2, suffix=7, directory=directory, **EVERYTHING) as engine:  # type: ignore[arg-type]
         assert engine.of("all_experts_token_stats", 0) is not engine.of("all_experts_token_stats", 1)
-        with pytest.raises(ConfigError, match=r"tp_rank=0, 1; tp_rank=None"):
+        with pytest.raises(ConfigError, match=r"ranks 0, 1 .* write of\('all_experts_token_stats', tp_rank\)"):
             engine["all_experts_token_stats"]
-        with pytest.raises(ConfigError, match=r"tp_rank=None; tp_rank=1"):
+        with pytest.raises(ConfigError, match=r"one for all ranks, not one of tp_rank=1"):
             engine.of("kv_cache_status", 1)
 
 
@@ -209,3 +211,23 @@ def test_the_time_limit_is_also_for_names_that_are_being_changed(directory: str)
 
 def test_roles_and_features_are_where_the_page_says() -> None:
     assert (fdcomm.signals.ROLES, fdcomm.signals.FEATURES) == (ROLES, FEATURES)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_what_a_killed_engine_has_left_is_waited_for_anew(directory: str, ranks: int) -> None:
+    program = (
+        "import os, sys; from fdcomm import SignalSet; "
+        f"kept = SignalSet.create('engine', {ranks}, suffix=7, directory=sys.argv[1]); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, directory], cwd=ROOT, timeout=LIMIT_S, check=False)
+    assert done.returncode == -9
+    before = descriptors()
+    with pytest.raises(SignalNotFoundError, match=r"no live process has made exist_task_signal\.7 \(made by engine\)"):
+        SignalSet.create("worker", 2, suffix=7, directory=directory, timeout=0)
+    assert descriptors() == before
+    with (
+        SignalSet.create("engine", 2, suffix=7, directory=directory) as engine,
+        SignalSet.create("worker", 2, suffix=7, directory=directory, timeout=0) as worker,
+    ):
+        engine["worker_ready_signal"].value[1] = 1  # type: ignore[index]
+        assert worker["worker_ready_signal"].value.tolist() == [0, 1]  # type: ignore[union-attr]
