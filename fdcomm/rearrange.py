@@ -94,7 +94,8 @@ class RearrangeControl(Handle):
 
     A handle becomes coordinator, loader or worker by its first such call, and may be several; loader and worker act for
     the handle's ``client_id``. When its process dies, or it closes, a running request that needs it ends at once.
-    Every request ends: as done, or free with a reason that names who was missing. Nothing waits without a limit.
+    Every request ends: as done, or free with a reason that names who was missing; only a worker that lives and never
+    ends its exchange can hold it. Every call has a limit of its own.
     """  # noqa: E501 - rows of a table
 
     _kind = "worker"

@@ -67,7 +67,9 @@ class Session:
         config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind)
         config.check()
         self._check_rank_and_role()
-        wait_s = timeout_seconds(connect_timeout, "connect_timeout") or 0.0
+        wait_s = timeout_seconds(connect_timeout, "connect_timeout")
+        if wait_s is None:
+            raise ConfigError("connect_timeout=None: a constructor does not wait for ever; give seconds")
         try:
             if isinstance(transport, str):
                 if transport not in ("auto", "unix", "tcp"):

@@ -249,6 +249,8 @@ def _ports(suffix: int | str | Sequence[int | str], dp_size: int, dp_rank: int) 
     """Return the port of this replica, and that of replica 0 where it is known."""
     if isinstance(suffix, (int, str)):
         return suffix, suffix if dp_size == 1 else None
+    if not isinstance(suffix, Sequence):
+        raise ConfigError(f"suffix={suffix!r} is no port, and no list of ports")
     if len(suffix) != dp_size:
         raise ConfigError(f"suffix has {len(suffix)} ports for dp_size={dp_size}")
     if not 0 <= dp_rank < dp_size:

@@ -82,4 +82,6 @@ def test_no_host_is_said_at_once() -> None:
         EngineWorkerQueue(("0.0.0.0", 1), client_id=0)
     with pytest.raises(HostNotFoundError):
         EngineWorkerQueue(("127.0.0.1", 1), client_id=0, connect_timeout=0.05)
+    with pytest.raises(ConfigError, match="connect_timeout=None"):
+        EngineWorkerQueue(("127.0.0.1", 1), client_id=0, connect_timeout=None)  # type: ignore[arg-type]
     assert time.monotonic() - start < 10  # the published queue tries for 15 s

@@ -97,6 +97,7 @@ def test_a_set_that_cannot_be_completed_leaves_nothing(directory: str) -> None:
         ("driver", {}, "role='driver'"),
         ("worker", {"features": ("core", "gpu")}, "'gpu'"),
         ("worker", {"suffix": [1, 2]}, "2 ports for dp_size=1"),
+        ("worker", {"suffix": None}, "suffix=None is no port"),
         ("worker", {"dp_size": 2, "suffix": 1}, "ports of all replicas"),
         ("worker", {"dp_size": 2, "suffix": [1, 2], "dp_rank": 2}, "dp_rank=2"),
         ("engine", {"features": ("eplb",)}, "num_layers"),

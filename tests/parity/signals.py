@@ -26,7 +26,9 @@ with SignalSet.create(role="engine", tp_size=2, suffix=9923) as signals:
 
 The file is `/dev/shm/<block name>.<suffix>`. Suffix `P` is the port of the replica's worker queue, `E` the port of
 replica 0's worker queue, `d` the data-parallel rank, `r` the tensor-parallel rank. Signals with suffix `E` are made by
-replica 0's engine. `exist_tasks_intra_signal` is not in the table: the worker queue makes and keeps it itself, and
+replica 0's engine. What a killed process has left counts as not made: `create` waits for its maker's next run, up to
+`timeout`. A signal with one segment for each rank is asked for by `signals.of(name, tp_rank)`.
+`exist_tasks_intra_signal` is not in the table: the worker queue makes and keeps it itself, and
 `EngineWorkerQueue.exist_tasks` reads it.
 
 Where FastDeploy's sources of different releases give a signal different suffixes (`need_block_num_signal`, signals of
