@@ -27,9 +27,12 @@ SERVICE: dict[str, Config] = {
     "2 ranks, 1 barrier, 2 rounds": Config(
         barriers=1, labels=2, max_rounds=2, max_aborts=1, named=True, leavers=R({1}), mortal=R({0})
     ),
-    "2 ranks, 2 barriers": Config(max_rounds=1, max_aborts=1, mortal=R({0, 1})),
+    "2 ranks, 2 barriers": Config(max_rounds=1, max_aborts=1, mortal=R({1})),
 }
-SERVICE_LARGE: dict[str, Config] = {"3 ranks, 2 barriers": Config(ranks=3, max_rounds=1, mortal=R({2}), leavers=R({0}))}
+SERVICE_LARGE: dict[str, Config] = {
+    "2 ranks, 2 barriers, both mortal": Config(max_rounds=1, max_aborts=1, mortal=R({0, 1})),
+    "3 ranks, 2 barriers": Config(ranks=3, max_rounds=1, mortal=R({2}), leavers=R({0})),
+}
 
 
 def bounds(config: Config) -> str:

@@ -165,7 +165,7 @@ _OF_BITMASK = {"ClearRank", "ClearProducer", "Post", "Take", "Gone"}
 
 def v4(protocol: str, size: str) -> list[Check]:
     """Long random runs."""
-    bounds = (40, 40) if size == "small" else (400, 80)
+    bounds = (30, 40) if size == "small" else (400, 80)
     return [Check(protocol, "V4", _RANDOM, _random, (protocol, *bounds))]
 
 

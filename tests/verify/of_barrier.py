@@ -138,7 +138,7 @@ _CORE, _HOST = "core beside the model, random runs", "real host beside the model
 
 
 def _v4(size: str) -> list[_Offer]:
-    core, host = ((60, 40), (30, 25)) if size == "small" else ((3000, 100), (300, 50))
+    core, host = ((50, 40), (15, 25)) if size == "small" else ((3000, 100), (300, 50))
     return [(_CORE, _random, (_CORE, *core)), (_HOST, _random, (_HOST, *host))]
 
 

@@ -124,7 +124,7 @@ def _v4(size: str) -> list[Check]:
     small = size == "small"
     return [
         Check("rearrange", "V4", _CORE, _core_runs, (40 if small else 2000, 30 if small else 80)),
-        Check("rearrange", "V4", _HOST, _host_runs, (15 if small else 250, 20 if small else 50)),
+        Check("rearrange", "V4", _HOST, _host_runs, (10 if small else 250, 20 if small else 50)),
     ]
 
 

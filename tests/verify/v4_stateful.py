@@ -26,8 +26,8 @@ def checks(protocol: str, size: str) -> list[Check]:
         return []
     small = size == "small"
     return [
-        Check(protocol, "V4", _CORE, _core, (150 if small else 5000, 40 if small else 100)),
-        Check(protocol, "V4", _HOST, _host, (60 if small else 400, 30 if small else 60)),
+        Check(protocol, "V4", _CORE, _core, (110 if small else 5000, 40 if small else 100)),
+        Check(protocol, "V4", _HOST, _host, (20 if small else 400, 30 if small else 60)),
     ]
 
 
