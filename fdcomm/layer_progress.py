@@ -253,11 +253,21 @@ class LayerProgress:
             signal.close()
 
     def clear(self) -> None:
-        """Remove the segments that this process has made, and close. Idempotent."""
+        """Remove the segments that this process has made, and close. Idempotent.
+
+        Raises:
+            CommTimeoutError: A process that is stopped has held up the names of signals for ``timeout`` seconds.
+        """
+        deadline = self._deadline("clear", DEFAULT)
         self._closed = True
         signals, self._signals = self._signals, []
-        for signal in signals:
-            signal.clear()
+
+        def end(signal: IPCSignal) -> None:
+            signal.clear(deadline.remaining())
+
+        with contextlib.ExitStack() as stack:
+            for signal in signals:
+                stack.callback(end, signal)
 
     def __enter__(self) -> LayerProgress:
         return self

@@ -46,8 +46,9 @@ def forget(segment: Segment) -> None:
 
 
 def _end() -> None:
+    deadline = Deadline(_AT_EXIT_S, SYSTEM.monotonic)  # for all together
     while _held:
         segment, runtime, _ = _held.popitem()[1]
         with contextlib.suppress(FdcommError, OSError):
             if segment.owned:
-                drive("clear", clear(segment.files, segment, runtime), runtime, Deadline(_AT_EXIT_S, SYSTEM.monotonic))
+                drive("clear", clear(segment.files, segment, runtime), runtime, deadline)

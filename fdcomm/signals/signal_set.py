@@ -30,10 +30,13 @@ class SignalSet:
     :meth:`of`. Make one with :meth:`create`; close it, or use it as a context manager.
     """
 
-    def __init__(self, role: Role, topology: Topology, signals: dict[_Key, IPCSignal]) -> None:
+    def __init__(
+        self, role: Role, topology: Topology, signals: dict[_Key, IPCSignal], *, runtime: Runtime = SYSTEM
+    ) -> None:
         self.role: Final = role
         self.topology: Final = topology
         self._signals = signals
+        self._runtime = runtime
         self._closed = False
 
     @classmethod
@@ -189,7 +192,8 @@ class SignalSet:
                 if missing:
                     runtime.sleep(_RETRY_S)
             undo.pop_all()
-        return cls(role, topology, {(decl.name, rank): made[decl.name, rank] for decl, rank in held})
+        signals = {(decl.name, rank): made[decl.name, rank] for decl, rank in held}
+        return cls(role, topology, signals, runtime=runtime)
 
     def of(self, name: str, tp_rank: int | None = None) -> IPCSignal:
         """Return one signal.
@@ -229,12 +233,22 @@ class SignalSet:
     def __len__(self) -> int:
         return len(self._signals)
 
-    def close(self) -> None:
-        """Give all up. Those that this process made are removed. Idempotent."""
+    def close(self, timeout: Timeout = DEFAULT) -> None:
+        """Give all up. Those that this process made are removed. Idempotent.
+
+        Raises:
+            CommTimeoutError: A process that is stopped has held up the names of signals for ``timeout`` seconds, in
+                all. What could not be removed is removed by another ``close``, or at the process's orderly end.
+        """
+        deadline = Deadline(timeout_seconds(timeout, "SignalSet.close"), self._runtime.monotonic)
         self._closed = True
+
+        def end(signal: IPCSignal) -> None:
+            signal.clear(deadline.remaining())
+
         with contextlib.ExitStack() as stack:
             for signal in self._signals.values():
-                stack.callback(signal.clear)
+                stack.callback(end, signal)
 
     def __enter__(self) -> SignalSet:
         return self

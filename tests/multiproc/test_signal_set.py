@@ -208,6 +208,15 @@ def test_the_time_limit_is_also_for_names_that_are_being_changed(directory: str)
         SignalSet.create("engine", 1, suffix=7, directory=directory, timeout=5.0, runtime=runtime)
     assert 5.0 <= runtime.now < 7.0
     busy.abandon()
+    signals = SignalSet.create("engine", 1, suffix=7, directory=directory, runtime=runtime)
+    busy = Files(directory)
+    assert busy.lock(busy.open_directory())
+    before = runtime.now
+    with pytest.raises(CommTimeoutError, match="changing a signal's name"):
+        signals.close(timeout=5.0)
+    assert 5.0 <= runtime.now - before < 7.0, "the limit is for all signals together"
+    busy.abandon()
+    signals.close()
 
 
 def test_roles_and_features_are_where_the_page_says() -> None:
