@@ -11,7 +11,7 @@ from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.schedules.testbed import Testbed
 
-__all__ = ("LARGER", "PROGRAMS", "RACES", "race")
+__all__ = ("PROGRAMS", "RACES", "race")
 
 _POLL_S = 0.001
 
@@ -185,7 +185,7 @@ PROGRAMS: dict[str, dict[str, tuple[Program, Bound]]] = {
     name: {
         "1 putter, 2 readers, 2 items": (
             _deliver(name),
-            Bound(preemptions=2),
+            Bound(),
         ),
         "a put before any rank has come": (
             Program(f"first put {name}", partial(first_put, protocol=name), {}),
@@ -193,9 +193,6 @@ PROGRAMS: dict[str, dict[str, tuple[Program, Bound]]] = {
         ),
     }
     for name in _PROTOCOLS
-}
-LARGER: dict[str, dict[str, tuple[Program, Bound]]] = {
-    name: {"1 putter, 2 readers, 2 items, 3 preemptions": (_deliver(name), Bound(preemptions=3))} for name in _PROTOCOLS
 }
 PROGRAMS["bitmask"] |= {
     "put, get and clear of two ranks": (Program("clear half read", clear_half_read, {}), Bound()),

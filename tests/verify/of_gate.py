@@ -128,7 +128,7 @@ def _v4(size: str) -> list[Check]:
     small = size == "small"
     return [
         Check("gate", "V4", _CORE, _core_runs, (50 if small else 3000, 40 if small else 100)),
-        Check("gate", "V4", _HOST, _host_runs, (30 if small else 300, 30 if small else 60)),
+        Check("gate", "V4", _HOST, _host_runs, (40 if small else 300, 30 if small else 60)),
     ]
 
 
