@@ -26,7 +26,7 @@ _GRACE_S = 10.0
 
 # No deadlines: the machine's load is not the code's fault. Watchdogs (pytest-timeout) end what hangs.
 settings.register_profile(
-    "dev", deadline=None, print_blob=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+    "dev", deadline=None, print_blob=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 # The same examples in every run, so that a red build is the change's doing. New examples are the nightly run's task.
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)

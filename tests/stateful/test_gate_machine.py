@@ -25,7 +25,7 @@ def test_every_action_occurs() -> None:
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
-SOON = ("ByPosition", "CollectLeavesIt", "FenceDoomsAll", "HeadOfLine", "OneTooMany", "RefusesForEver", "WrongMissing")
+SOON = ("ByPosition", "CollectLeavesIt", "FenceDoomsAll", "OneTooMany", "RefusesForEver", "WrongMissing")
 
 
 @pytest.mark.parametrize("fault", SOON)
@@ -43,5 +43,5 @@ def test_a_real_host_and_the_model_agree() -> None:
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=40, max_examples=40, report_multiple_bugs=False))
+    occurred = run_host(settings(FIXED, stateful_step_count=30, max_examples=40, report_multiple_bugs=False))
     assert {name for name in EVERY_ACTION - {"Issue", "Skip", "Crash"} if not occurred[name]} == set()
