@@ -138,7 +138,7 @@ def test_a_forked_child_holds_nothing(lock: IPCLock, tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert lock.held
     other = _other(tmp_path)
-    with pytest.raises(CommTimeoutError):
+    with pytest.raises(CommTimeoutError, match=r"fuser .*fd_lock_cache\.9923"):
         other.acquire(timeout=0)
     lock.release()
     other.acquire(timeout=0)
