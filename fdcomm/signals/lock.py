@@ -244,7 +244,7 @@ class IPCLock:
     def _busy(self, deadline: Deadline) -> FdcommError:
         return CommTimeoutError(
             f"acquire: others have held the lock {self._name} for {deadline.waited():.3g} s; `fuser "
-            f"{self._files.path(self._name)}` names the processes that have it open: if one is stopped, continue or kill it",
+            f"{self._files.path(self._name)}` names the processes that use it: continue or kill one that is stopped",
             operation="acquire",
             waited_s=deadline.waited(),
         )
