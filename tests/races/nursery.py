@@ -91,7 +91,13 @@ def _server() -> socket.socket:
         ours.settimeout(_LIMIT_S)
         with theirs:
             command = [sys.executable, "-m", "tests.races.nursery", str(theirs.fileno())]
-            process = subprocess.Popen(command, cwd=_ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                command,
+                cwd=_ROOT,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # what forks should have one thread
+            )
         _servers[os.getpid()] = process, ours
         atexit.register(end)
     return _servers[os.getpid()][1]
