@@ -35,7 +35,7 @@ def checks(level: str, size: str) -> list[Check]:
         programs = PROGRAMS if small else {**PROGRAMS, **LARGER}
         return [_check(level, name, _schedules, name) for name in programs]
     if level == "V6":
-        return [_check(level, _RUNS, _runs, *((1, 20) if small else (60, 8)))]
+        return [_check(level, _RUNS, _runs, *((1, 20) if small else (16, 8)))]
     return []
 
 
