@@ -29,6 +29,9 @@ __all__ = (
     "HostNotFoundError",
     "HostStartError",
     "InconsistentAnswersError",
+    "JobCancelledError",
+    "NotPausedError",
+    "PauseEndedError",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -36,6 +39,7 @@ __all__ = (
     "RankError",
     "ReadOnlyError",
     "StaleAnswerError",
+    "StalePauseError",
     "UnsafeConfigError",
 )
 
@@ -183,3 +187,19 @@ class PayloadTooLargeError(FdcommError, ValueError):
 
 class ProtocolViolationError(FdcommError, RuntimeError):
     """A call that contradicts the protocol's state, or an invariant that does not hold (then it is our bug)."""
+
+
+class PauseEndedError(FdcommError, RuntimeError):
+    """A pause was cancelled, or had ended before the waiting call saw it reached: jobs may run."""
+
+
+class StalePauseError(FdcommError, RuntimeError):
+    """The pause that is meant is over; another one is in force."""
+
+
+class NotPausedError(FdcommError, RuntimeError):
+    """The operation needs a pause that has been reached."""
+
+
+class JobCancelledError(FdcommError, RuntimeError):
+    """A pause told the job to end."""
