@@ -5,12 +5,12 @@ EXTENDS Pause
 TypeOK ==
     /\ order \in 0 .. MaxOrders
     /\ phase \in {"run", "pause"}
-    /\ mode \in DOMAIN Strength
+    /\ mode \in 0 .. 2
     /\ status \in [Ranks -> {"away", "live", "dead", "lost"}]
     /\ quiet \subseteq Ranks
     /\ seen \in [Ranks -> 0 .. MaxOrders]
     /\ gate \in [Ranks -> {"open", "shut"}]
-    /\ told \in [Ranks -> DOMAIN Strength]
+    /\ told \in [Ranks -> 0 .. 2]
     /\ running \in [Ranks -> 0 .. MaxJobs]
     /\ parked \in [Ranks -> 0 .. MaxJobs]
     /\ holders \subseteq Clients

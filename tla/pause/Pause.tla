@@ -16,7 +16,7 @@ CONSTANTS
     C,              \* number of clients
     MaxJobs,        \* bound: jobs that a rank may have at once
     MaxOrders,      \* bound: orders
-    Modes,          \* modes that pauses use
+    Modes,          \* modes that pauses use: 0 keep, 1 drain, 2 abort
     Leavers,        \* ranks that may leave
     Mortal          \* ranks that may crash
 
@@ -25,11 +25,11 @@ CONSTANTS TakeShuts, AllRanks, OldOrdersDropped, FenceFrees, JoinsShut, HoldBloc
 Ranks == 0 .. N - 1
 Clients == 1 .. C
 Guards == <<TakeShuts, AllRanks, OldOrdersDropped, FenceFrees, JoinsShut, HoldBlocks, ResumeWaits>>
-Strength == [keep |-> 0, drain |-> 1, abort |-> 2]
+Keep == 0   \* 1: drain, 2: abort
 
 ASSUME /\ {N, C, MaxJobs} \subseteq Nat \ {0}
        /\ MaxOrders \in Nat
-       /\ Modes \subseteq DOMAIN Strength
+       /\ Modes \subseteq 0 .. 2
        /\ Leavers \cup Mortal \subseteq Ranks
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
 
@@ -58,12 +58,12 @@ vars == <<order, phase, mode, status, quiet, seen, gate, told, running, parked, 
 Init ==
     /\ order = 0
     /\ phase = "run"
-    /\ mode = "keep"
+    /\ mode = Keep
     /\ status = [r \in Ranks |-> "away"]
     /\ quiet = {}
     /\ seen = [r \in Ranks |-> 0]
     /\ gate = [r \in Ranks |-> "shut"]
-    /\ told = [r \in Ranks |-> "keep"]
+    /\ told = [r \in Ranks |-> Keep]
     /\ running = [r \in Ranks |-> 0]
     /\ parked = [r \in Ranks |-> 0]
     /\ holders = {}
@@ -135,7 +135,7 @@ PhaseOf(n) == IF n = order THEN phase ELSE "run"
 Take(r) ==
     /\ Live(r)
     /\ \E n \in Arriving(r) :
-           LET parks == PhaseOf(n) = "pause" /\ mode = "keep"
+           LET parks == PhaseOf(n) = "pause" /\ mode = Keep
            IN /\ seen' = [seen EXCEPT ![r] = n]
               /\ told' = [told EXCEPT ![r] = mode]
               /\ gate' = [gate EXCEPT ![r] = IF PhaseOf(n) = "run" THEN "open" ELSE IF TakeShuts THEN "shut" ELSE @]
@@ -162,7 +162,7 @@ Done(r) ==
 Park(r) ==
     /\ Live(r)
     /\ gate[r] = "shut"
-    /\ told[r] = "keep"
+    /\ told[r] = Keep
     /\ running[r] > 0
     /\ running' = [running EXCEPT ![r] = @ - 1]
     /\ parked' = [parked EXCEPT ![r] = @ + 1]
@@ -182,7 +182,7 @@ Quiet(r) ==
 
 Idle(c) == waiting[c] = "idle"
 
-Sharper(m) == Strength[m] > Strength[mode]
+Sharper(m) == m > mode
 
 CallPause(c, m) ==
     /\ Idle(c)
