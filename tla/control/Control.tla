@@ -130,6 +130,7 @@ RefuseLate(r) ==
     /\ doing' = [doing EXCEPT ![r] = 0]
     /\ UNCHANGED <<requests, status, served>>
 
+\* A conjunction, so that TLC labels the step with the name of the action and not with End.
 End(n, how) ==
     /\ n \in Numbers
     /\ Open(n)
@@ -139,7 +140,7 @@ End(n, how) ==
 Collect(n) == End(n, "done") /\ Answered(n) = Ranks
 EndLost(n) == End(n, "lost") /\ Awaited(n) = {} /\ without[n] # {}
 EndTimeout(n) == TimeoutEnds /\ End(n, "late") /\ Awaited(n) # {}
-Withdraw(n) == End(n, "withdrawn")
+Withdraw(n) == n \in Numbers /\ End(n, "withdrawn")
 
 -----------------------------------------------------------------------------
 Next ==
