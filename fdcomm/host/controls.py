@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.members import Channel, Place
 from fdcomm.host.pause_channel import PauseChannel
 
 __all__ = ("ACTIONS", "CHANNELS")
 
-CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {"pause": PauseChannel}
+CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {"control": ControlChannel, "pause": PauseChannel}
 """Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
 
 ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
+    ControlChannel: frozenset({"ask", "take", "answer", "view"}),
     PauseChannel: frozenset({"join", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}),
 }

@@ -1,0 +1,141 @@
+"""Requests to all ranks of one replica, and their combined answers. Spec: ``spec/control.toml``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fdcomm.core.control import Control
+from fdcomm.deadline import Deadline
+from fdcomm.errors import CommTimeoutError, ProtocolViolationError, StaleAnswerError
+from fdcomm.host.members import Channel, Member, Place
+
+__all__ = ("ControlChannel",)
+
+_Answers = list["bytes | None"]
+"""The answer of each rank, in rank order; None where there is none."""
+
+
+_ENDS: Final = {"done": "Collect", "lost": "EndLost", "late": "EndTimeout"}
+
+
+class ControlChannel(Channel):
+    """The host's part of the control protocol."""
+
+    def __init__(self, place: Place, ranks: int) -> None:
+        self._core: Control[bytes] = Control(ranks)
+        super().__init__(place, self._core, {"ranks": ranks, "capacity": self._core.capacity})
+
+    # -- clients -------------------------------------------------------------------------------------------------
+
+    def ask(self, session: int, payload: bytes, timeout: float | None) -> tuple[int, str, _Answers, tuple[int, ...]]:
+        """Ask, then Collect, EndLost or EndTimeout.
+
+        Returns:
+            ``(number, end, answers, missing)``; ``end`` is "done", "lost" or "late", ``missing`` the ranks that gave
+            no answer.
+
+        Raises:
+            CommTimeoutError: There was no room for another request; nobody was asked.
+        """
+        core, operation = self._core, "control.ask"
+        self._runtime.point("Ask.enter")
+        with self._readable:
+            member = self._member(session, operation)
+            deadline = Deadline(timeout, self._runtime.monotonic)
+            while (request := core.ask(payload, member.producer)) is None:
+                if deadline.expired():
+                    raise CommTimeoutError(
+                        f"{operation}: {core.capacity} requests are open, and none ended in {deadline.waited():.1f} s; "
+                        "nobody was asked",
+                        operation=operation,
+                        waited_s=deadline.waited(),
+                    )
+                self._writable.wait(deadline.remaining())
+                self._member(session, operation)
+            number = request.number
+            self._record("Ask", {"client": member.producer}, {"number": number})
+            self._readable.notify_all()
+            while True:
+                ended = core.collect(number) or core.end_lost(number)
+                if ended is None and deadline.expired():
+                    ended = core.end_timeout(number)
+                if ended is not None:
+                    self._record(
+                        {"done": "Collect", "lost": "EndLost", "late": "EndTimeout"}[ended.state], {"number": number}
+                    )
+                    self._writable.notify_all()
+                    answers: _Answers = [ended.answers.get(rank) for rank in range(core.ranks)]
+                    missing = tuple(rank for rank in range(core.ranks) if rank not in ended.answers)
+                    return number, ended.state, answers, missing
+                self._readable.wait(deadline.remaining())
+                self._member(session, operation)
+
+    # -- ranks ---------------------------------------------------------------------------------------------------
+
+    def take(self, session: int, timeout: float | None) -> tuple[int, bytes] | None:
+        """Take (after Join, the first time). None: nothing was asked in time."""
+        core, operation = self._core, "control.take"
+        self._runtime.point("Take.enter")
+        with self._readable:
+            rank = self._claim(self._member(session, operation), operation)
+            deadline = Deadline(timeout, self._runtime.monotonic)
+            while (request := core.take(rank)) is None:
+                if deadline.expired():
+                    return None
+                self._readable.wait(deadline.remaining())
+                self._member(session, operation)
+            self._record("Take", {"rank": rank}, {"number": request.number})
+            return request.number, request.payload
+
+    def answer(self, session: int, number: int, answer: bytes) -> None:
+        """Answer, or RefuseLate.
+
+        Raises:
+            StaleAnswerError: The request has ended meanwhile; the answer was dropped.
+        """
+        operation = "control.answer"
+        self._runtime.point("Answer.enter")
+        with self._readable:
+            member = self._member(session, operation)
+            if member.rank is None:
+                raise ProtocolViolationError(f"{operation}: this session has taken no request", operation=operation)
+            if not self._core.answer(member.rank, number, answer):
+                self._record("RefuseLate", {"rank": member.rank, "number": number})
+                raise StaleAnswerError(
+                    f"{operation}: request {number} has ended; nobody waits for the answer of rank {member.rank}",
+                    operation=operation,
+                    request=number,
+                )
+            self._record("Answer", {"rank": member.rank, "number": number})
+            self._readable.notify_all()
+
+    def view(self, session: int) -> dict[str, Any]:
+        """Return a snapshot: plain values only."""
+        with self._readable:
+            self._member(session, "view")
+            core = self._core
+            return {
+                "asked": core.asked,
+                "open": [(r.number, sorted(r.answers), core.awaited(r)) for r in core.open.values()],
+                "doing": list(core.doing),
+                "live": sorted(core.live),
+                "lost": sorted(core.lost),
+                "away": self._away(),
+            }
+
+    # -- inside the critical section -----------------------------------------------------------------------------
+
+    def _exit(self, member: Member, *, lost: bool) -> None:
+        for request in list(self._core.open.values()):
+            if request.client == member.producer:
+                self._core.withdraw(request.number)
+                self._record("Withdraw", {"number": request.number})
+
+    def _post(self) -> dict[str, Any]:
+        core = self._core
+        return {
+            "asked": core.asked,
+            "open": [[r.number, sorted(r.answers), sorted(r.without)] for r in core.open.values()],
+            "served": list(core.served),
+            "doing": list(core.doing),
+        }
