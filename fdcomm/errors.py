@@ -40,6 +40,8 @@ __all__ = (
     "ReadOnlyError",
     "StaleAnswerError",
     "StalePauseError",
+    "StaleReportError",
+    "StatusBusyError",
     "UnsafeConfigError",
 )
 
@@ -203,3 +205,11 @@ class NotPausedError(FdcommError, RuntimeError):
 
 class JobCancelledError(FdcommError, RuntimeError):
     """A pause told the job to end."""
+
+
+class StatusBusyError(FdcommError, RuntimeError):
+    """Another clear or update is under way. ``request`` is its number and goal."""
+
+
+class StaleReportError(FdcommError, RuntimeError):
+    """A part reported about a request that has ended. Nothing was changed by it."""

@@ -8,13 +8,19 @@ from typing import Final
 from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.members import Channel, Place
 from fdcomm.host.pause_channel import PauseChannel
+from fdcomm.host.status_channel import StatusChannel
 
 __all__ = ("ACTIONS", "CHANNELS")
 
-CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {"control": ControlChannel, "pause": PauseChannel}
+CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
+    "control": ControlChannel,
+    "pause": PauseChannel,
+    "status": StatusChannel,
+}
 """Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
 
 ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     ControlChannel: frozenset({"ask", "take", "answer", "view"}),
+    StatusChannel: frozenset({"declare", "take", "report", "ask", "view"}),
     PauseChannel: frozenset({"join", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}),
 }
