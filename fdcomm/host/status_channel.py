@@ -122,12 +122,13 @@ class StatusChannel(Channel):
         with self._readable:
             member = self._member(session, operation)
             core = self._declared(operation)
-            if core.open is not None:
+            busy = core.open
+            if busy is not None:
                 raise StatusBusyError(
-                    f"{operation}: request {core.asked} ({core.open.goal}) is under way, and waits for "
+                    f"{operation}: request {core.asked} ({busy.goal}) is under way, and waits for "
                     f"{_names(core.missing()) or 'nothing'}; try again when it has ended",
                     operation=operation,
-                    request=(core.asked, core.open.goal),
+                    request=(core.asked, busy.goal),
                 )
             request = core.ask(goal)
             self._record("Ask", {"goal": int(goal == "clear")}, {"number": request.number, "outcome": request.outcome})
