@@ -7,13 +7,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+# Checks at a time of a verification; empty: one more than there are processors.
+CHECKS ?=
 SIZE ?= small
 TESTS ?= tests
 ARGS ?=
 
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
-VERIFY = $(BIN)/python -m tests.verify --jobs $(JOBS) --size $(SIZE) \
+VERIFY = $(BIN)/python -m tests.verify $(if $(CHECKS),--jobs $(CHECKS)) --size $(SIZE) \
 	$(if $(PROTOCOL),--protocol $(PROTOCOL)) $(if $(LEVEL),--level $(LEVEL))
 
 .PHONY: help setup verify verify-status test test-all-pythons demo bench nightly lint format clean
@@ -55,7 +57,7 @@ bench: $(READY)
 
 # Hours, not minutes: large configurations and long random runs with new seeds.
 nightly: $(READY)
-	@$(BIN)/python -m tests.verify --jobs $(JOBS) --size large
+	@$(BIN)/python -m tests.verify $(if $(CHECKS),--jobs $(CHECKS)) --size large
 	@FDCOMM_PROFILE=deep $(BIN)/python -m pytest --timeout 7200 -n $(JOBS) $(TESTS) $(ARGS)
 
 lint: $(READY)

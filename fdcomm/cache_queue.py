@@ -5,17 +5,18 @@ Protocols: ``spec/bitmask.toml``, ``spec/barrier.toml``; docs/protocols/bitmask.
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fdcomm.barrier import NamedBarrier
-from fdcomm.connect import Address, TransportName
+from fdcomm.connect import Address
 from fdcomm.deadline import DEFAULT, Timeout
-from fdcomm.handle import Handle, Role
-from fdcomm.runtime import SYSTEM, Runtime
+from fdcomm.handle import Handle
+from fdcomm.session import Options
 from fdcomm.stats import DispatchStatistics
-from fdcomm.transports.base import Transport
 from fdcomm.views import ListView, LockView, ValueView, View
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ("EngineCacheQueue",)
 
@@ -59,38 +60,16 @@ class EngineCacheQueue(Handle):
         client_id: int = -1,
         local_data_parallel_size: int = 1,
         local_data_parallel_id: int = 0,
-        *,
-        role: Role | None = None,
-        depth: int = 1 << 16,
-        max_batch_bytes: int = 1 << 28,
-        allow_pickle: bool = False,
-        transport: TransportName | Transport = "auto",
-        trace: str | os.PathLike[str] = "",
-        connect_timeout: float = 0.0,
-        runtime: Runtime = SYSTEM,
+        **options: Unpack[Options],
     ) -> None:
         """Start a host (server) or connect to one (client).
 
         Arguments and errors as for :class:`EngineWorkerQueue`; ``depth`` is how many tasks may be queued before a put
         waits.
         """
-        super().__init__(
-            address,
-            authkey,
-            is_server,
-            num_client,
-            client_id,
-            local_data_parallel_size,
-            local_data_parallel_id,
-            role=role,
-            depth=depth,
-            max_batch_bytes=max_batch_bytes,
-            allow_pickle=allow_pickle,
-            transport=transport,
-            trace=trace,
-            connect_timeout=connect_timeout,
-            runtime=runtime,
-        )
+        sizes = (num_client, client_id, local_data_parallel_size, local_data_parallel_id)
+        options.setdefault("depth", 1 << 16)
+        super().__init__(address, authkey, is_server, *sizes, **options)
         self.total_num = (1 << num_client) - 1
         self.position = 1 << client_id if client_id >= 0 else 0
 
@@ -104,8 +83,13 @@ class EngineCacheQueue(Handle):
         """
         self._put("bitmask", self._something(item, "put_transfer_task"), timeout, "put_transfer_task")
 
-    def get_transfer_task(self, *, timeout: Timeout = 0.0) -> tuple[Any | None, bool]:
+    def get_transfer_task(self, *, ticket: int = 0, timeout: Timeout = 0.0) -> tuple[Any | None, bool]:
         """Take this rank's next task.
+
+        Args:
+            ticket: Take exactly the task of this :meth:`transfer_ticket`, or nothing. Ranks that are handed the same
+                ticket all get the task, or none does, whatever is cleared or put meanwhile; so they stay in step.
+            timeout: Seconds to wait for a task. 0, the default, answers at once. Not used with a ticket.
 
         Returns:
             ``(task, read_finish)``; ``read_finish`` is True for the last rank that takes it. ``(None, False)`` when
@@ -114,7 +98,8 @@ class EngineCacheQueue(Handle):
         Raises:
             As ``EngineWorkerQueue.get_tasks``.
         """
-        id_, task, read_finish = self._get("bitmask", 0, timeout, "get_transfer_task")
+        self._check_ticket(ticket, "get_transfer_task", "transfer_ticket")
+        id_, task, read_finish = self._get("bitmask", ticket, timeout, "get_transfer_task")
         return (task, read_finish) if id_ else (None, False)
 
     def clear_transfer_task(self) -> tuple[int, ...]:
@@ -128,9 +113,18 @@ class EngineCacheQueue(Handle):
 
     def empty(self) -> bool:
         """Return True when no task is queued. One load from shared memory on the host's machine."""
-        if not self._has_words():
-            return not self._view("bitmask", name="empty")["exist"]
-        return self._load("bitmask", 0, "empty") == 0
+        return self._oldest("bitmask", "empty") == 0
+
+    def transfer_ticket(self) -> int:
+        """Return the ticket of this rank's next task, or 0. One load from shared memory, like empty().
+
+        Rank 0 hands the ticket to the other ranks instead of a flag, and each calls ``get_transfer_task(ticket=...)``.
+
+        Raises:
+            RankError: The handle has no rank.
+            HostLostError: The host is gone.
+        """
+        return self._ticket("bitmask", "transfer_ticket")
 
     # -- results -------------------------------------------------------------------------------------------------
 

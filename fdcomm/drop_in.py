@@ -4,8 +4,8 @@
 
     import fdcomm.drop_in; fdcomm.drop_in.install()
 
-From then on ``fastdeploy.inter_communicator`` and its modules ``engine_worker_queue``, ``engine_cache_queue`` and
-``ipc_signal_const`` are fdcomm's. What fdcomm does not have yet (``ipc_signal``, ``fmq``, ``fmq_factory``,
+From then on ``fastdeploy.inter_communicator`` and its modules ``engine_worker_queue``, ``engine_cache_queue``,
+``ipc_signal`` and ``ipc_signal_const`` are fdcomm's. What fdcomm does not have yet (``fmq``, ``fmq_factory``,
 ``zmq_client``, ``zmq_server``) still comes from the installed FastDeploy; without one, asking for it is an ImportError.
 """
 
@@ -23,6 +23,7 @@ from typing import Any, Final
 from fdcomm import status_constants
 from fdcomm.cache_queue import EngineCacheQueue
 from fdcomm.errors import ConfigError
+from fdcomm.signals import IPCSignal, shared_memory_exists
 from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = ("PACKAGE", "install")
@@ -33,13 +34,12 @@ _CONSTANTS: Final = {name: getattr(status_constants, name) for name in status_co
 _MODULES: Final[dict[str, dict[str, Any]]] = {
     "engine_worker_queue": {"EngineWorkerQueue": EngineWorkerQueue},
     "engine_cache_queue": {"EngineCacheQueue": EngineCacheQueue},
+    "ipc_signal": {"IPCSignal": IPCSignal, "shared_memory_exists": shared_memory_exists},
     "ipc_signal_const": _CONSTANTS,
 }
 
 # Names that FastDeploy's package exports and fdcomm does not have yet, and the module that FastDeploy has them in.
 _ELSEWHERE: Final = {
-    "IPCSignal": "ipc_signal",
-    "shared_memory_exists": "ipc_signal",
     "ZmqIpcClient": "zmq_client",
     "ZmqIpcServer": "zmq_server",
     "ZmqTcpServer": "zmq_server",

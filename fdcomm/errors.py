@@ -18,6 +18,7 @@ __all__ = (
     "AuthError",
     "BarrierBrokenError",
     "BarrierMismatchError",
+    "CacheInfoMissingError",
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
@@ -30,6 +31,7 @@ __all__ = (
     "HostStartError",
     "InconsistentAnswersError",
     "JobCancelledError",
+    "LayerTimeoutError",
     "NotPausedError",
     "PauseEndedError",
     "PayloadError",
@@ -38,10 +40,21 @@ __all__ = (
     "ProtocolViolationError",
     "RankError",
     "ReadOnlyError",
+    "RearrangeBusyError",
+    "RearrangeEndedError",
+    "SignalError",
+    "SignalInUseError",
+    "SignalMismatchError",
+    "SignalNameError",
+    "SignalNotFoundError",
+    "SignalReplacedError",
+    "SignalSpaceError",
+    "SignalTornError",
     "StaleAnswerError",
     "StalePauseError",
     "StaleReportError",
     "StatusBusyError",
+    "TaskEndedError",
     "UnsafeConfigError",
 )
 
@@ -171,6 +184,15 @@ class StaleAnswerError(FdcommError, RuntimeError):
     """
 
 
+class RearrangeBusyError(FdcommError, RuntimeError):
+    """A rearrangement was asked for while another one is running. ``request`` is the number of that one."""
+
+
+class RearrangeEndedError(FdcommError, RuntimeError):
+    """The call is about a rearrangement that is over; the message says how it ended. The call changed nothing, and
+    counts for no other rearrangement. ``request`` is the number that the call was about."""
+
+
 class ClosedError(FdcommError, ValueError):
     """The handle was closed."""
 
@@ -213,3 +235,47 @@ class StatusBusyError(FdcommError, RuntimeError):
 
 class StaleReportError(FdcommError, RuntimeError):
     """A part reported about a request that has ended. Nothing was changed by it."""
+
+
+class SignalError(FdcommError):
+    """Base of the errors of signals."""
+
+
+class SignalNotFoundError(SignalError, FileNotFoundError):
+    """No segment has the name."""
+
+
+class SignalInUseError(SignalError, FileExistsError):
+    """A live process owns the segment, or something that fdcomm did not make has the name. Nothing was changed."""
+
+
+class SignalMismatchError(SignalError, ValueError):
+    """The segment holds another dtype, shape or size than the caller expects, or has no trailer to tell."""
+
+
+class SignalNameError(SignalError, ValueError):
+    """No segment can have this name. The message says why, and the limit."""
+
+
+class SignalReplacedError(SignalError):
+    """Another segment has the name now, or none: what is read here is what was left behind. Attach again."""
+
+
+class SignalTornError(SignalError):
+    """A process was killed in the middle of a write to a sequenced signal. The next write makes it whole."""
+
+
+class SignalSpaceError(SignalError, OSError):
+    """The memory file system has no room for the segment. Nothing was made."""
+
+
+class CacheInfoMissingError(CommTimeoutError):
+    """The device has computed layers of a task whose cache info did not come. That task is not sent; others are."""
+
+
+class LayerTimeoutError(CommTimeoutError):
+    """The next layer of a task was not computed in time. That task has failed; others are sent."""
+
+
+class TaskEndedError(FdcommError, RuntimeError):
+    """The task was given up: its request was aborted, for example. Its other layers are not sent."""

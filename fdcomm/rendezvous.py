@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from fdcomm.errors import AddressInUseError, ConfigError, HostNotFoundError, UnsafeConfigError
+from fdcomm.forksafety import no_fork
 
 __all__ = (
     "WELL_KNOWN_KEYS",
@@ -222,17 +223,18 @@ def _read(path: str) -> Record | None:
 
 
 def _is_locked(path: str) -> bool:
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
+    with no_fork():  # a child would hold a copy of the lock
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(fd)
         return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
 
 
 def _who(record_path: str) -> str:

@@ -21,6 +21,7 @@ class DispatchStatistics:
         lost: Ranks whose reader's process is gone.
         away: Ranks that nobody reads for (not connected yet, or closed).
         sessions: Open handles, readers and producers.
+        refused_connections: Connections that the host closed since its start because it had no thread for them.
     """
 
     num_tasks: int
@@ -32,3 +33,4 @@ class DispatchStatistics:
     lost: tuple[int, ...]
     away: tuple[int, ...]
     sessions: int
+    refused_connections: int = 0

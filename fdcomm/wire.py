@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 from typing import Any, Final
 
 from fdcomm.errors import AuthError, HostLostError, HostNotFoundError, ProtocolViolationError
+from fdcomm.forksafety import close_in_child, no_fork
 from fdcomm.runtime import Runtime
 
 __all__ = ("SERVICE", "STALL_S", "Wire", "limit_stalls", "tune_tcp")
@@ -63,7 +64,9 @@ class Wire:
             HostLostError: Somebody listens but does not answer.
         """
         self._runtime = runtime
-        self._connection = _connect(address, key)
+        self._end: socket.socket | Connection[Any, Any] | None = None
+        close_in_child(self)
+        self._connection = self._connect(address, key)
         self._poll = select.poll()
         self._poll.register(self._connection.fileno(), select.POLLIN)
         self.call_manager("accept_connection", "fdcomm")
@@ -98,6 +101,11 @@ class Wire:
     def close(self) -> None:
         """Close this process's end. Idempotent. For the thread that uses the connection, or after a fork."""
         self._connection.close()
+
+    def after_fork_in_child(self) -> None:
+        """Close the child's copy, also of a connection that is just being made."""
+        if self._end is not None:
+            self._end.close()
 
     def shut_down(self) -> None:
         """End the connection under a thread that may be waiting on it: its call raises HostLostError."""
@@ -146,39 +154,41 @@ class Wire:
             raise value
         raise ProtocolViolationError(f"{method}: the host answered {kind}: {value}", operation=method)
 
-
-def _connect(address: str | tuple[str, int], key: bytes) -> Connection[Any, Any]:
-    if isinstance(address, str):
-        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    else:
-        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
-    with contextlib.ExitStack() as undo:
-        undo.callback(sock.close)
-        limit_stalls(sock, STALL_S)
-        try:
-            tune_tcp(sock)
-            sock.connect(address)
-        except BlockingIOError as error:
-            raise HostLostError(f"the host at {_show(address)} does not accept connections (stopped?)") from error
-        except OSError as error:
-            raise HostNotFoundError(f"nobody serves {_show(address)}: {error.strerror}") from error
-        connection: Connection[Any, Any] = Connection(sock.detach())
-        undo.callback(connection.close)
-        try:
-            answer_challenge(connection, key)
-            deliver_challenge(connection, key)
-        except multiprocessing.AuthenticationError as error:
-            raise AuthError(
-                f"the host at {_show(address)} does not accept the key; pass the authkey that its server was given "
-                "(none, if it was given none)"
-            ) from error
-        except (EOFError, OSError) as error:
-            raise HostLostError(f"the host at {_show(address)} broke off the handshake: {error}") from error
-        except (AssertionError, ValueError) as error:  # how the standard library says so depends on its version
-            raise AuthError(f"what listens at {_show(address)} does not speak fdcomm's protocol: {error}") from error
-        undo.pop_all()
-    return connection
+    def _connect(self, address: str | tuple[str, int], key: bytes) -> Connection[Any, Any]:
+        family = socket.AF_UNIX
+        if not isinstance(address, str):
+            family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        with no_fork():
+            self._end = sock = socket.socket(family, socket.SOCK_STREAM)
+        with contextlib.ExitStack() as undo:
+            undo.callback(sock.close)
+            limit_stalls(sock, STALL_S)
+            try:
+                tune_tcp(sock)
+                sock.connect(address)
+            except BlockingIOError as error:
+                raise HostLostError(f"the host at {_show(address)} does not accept connections (stopped?)") from error
+            except OSError as error:
+                raise HostNotFoundError(f"nobody serves {_show(address)}: {error.strerror}") from error
+            with no_fork():
+                self._end = connection = Connection(sock.detach())
+            undo.callback(connection.close)
+            try:
+                answer_challenge(connection, key)
+                deliver_challenge(connection, key)
+            except multiprocessing.AuthenticationError as error:
+                raise AuthError(
+                    f"the host at {_show(address)} does not accept the key; pass the authkey that its server was given "
+                    "(none, if it was given none)"
+                ) from error
+            except (EOFError, OSError) as error:
+                raise HostLostError(f"the host at {_show(address)} broke off the handshake: {error}") from error
+            except (AssertionError, ValueError) as error:  # how the standard library says so depends on its version
+                raise AuthError(
+                    f"what listens at {_show(address)} does not speak fdcomm's protocol: {error}"
+                ) from error
+            undo.pop_all()
+        return connection
 
 
 def _show(address: str | tuple[str, int]) -> str:

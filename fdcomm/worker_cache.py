@@ -6,12 +6,13 @@ Protocols: ``spec/cache_info.toml`` and ``spec/connect.toml`` (each item to ever
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fdcomm.combine import all_succeeded, error_wins, first_of_equal, request_key
-from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, RankError, StaleAnswerError
+from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
+from fdcomm.errors import ConfigError, PayloadError, RankError
 from fdcomm.handle import Handle
 
 __all__ = ("WorkerCacheMethods",)
@@ -21,6 +22,8 @@ class WorkerCacheMethods(Handle):
     """Methods of :class:`fdcomm.EngineWorkerQueue`."""
 
     _kind = "worker"
+    _unreadable: deque[PayloadError]
+    """What get_disaggregated_tasks() has still to tell."""
 
     # -- engine to every rank ------------------------------------------------------------------------------------
 
@@ -39,7 +42,7 @@ class WorkerCacheMethods(Handle):
             raise ConfigError(f"{name}: expected a list of cache infos, not {kind}", operation=name)
         self._use(name)
         if cache_info:
-            self._put("cache_info", list(cache_info), timeout, name)
+            self._put("cache_info", list(cache_info), timeout, name, len(cache_info))
 
     def get_cache_info(self, *, timeout: Timeout = 0.0) -> list[Any]:
         """Take this rank's next list of cache infos; ``[]`` when there is none and ``timeout`` is 0.
@@ -51,7 +54,7 @@ class WorkerCacheMethods(Handle):
 
     def num_cache_infos(self) -> int:
         """Return how many cache infos are retained. One round trip."""
-        return len(self._cache_infos())
+        return int(self._view("cache_info", name="num_cache_infos")["count"])
 
     def put_connect_rdma_task(self, connect_task: Any, *, timeout: Timeout = DEFAULT) -> None:
         """Give a connect task to every rank. Waits, and raises, as :meth:`put_tasks`.
@@ -123,7 +126,7 @@ class WorkerCacheMethods(Handle):
         return response
 
     def put_finished_req(self, send_cache_result: Sequence[Sequence[Any]], *, timeout: Timeout = DEFAULT) -> bool:
-        """Report requests whose cache was sent: ``[[request_id, status], ...]``, usually one. One round trip for each.
+        """Report requests whose cache was sent: ``[[request_id, status], ...]``, usually one. One round trip.
 
         Every pair is tried, also after one that came too late; ``timeout`` is for all of them together.
 
@@ -135,16 +138,7 @@ class WorkerCacheMethods(Handle):
         if not results:
             raise ConfigError(f"{name}: expected [[request_id, status], ...] with at least one pair", operation=name)
         keys = [request_key(result[0], name) for result in results]
-        deadline = Deadline(timeout_seconds(timeout, name), self._runtime.monotonic)
-        all_put, stale = False, None
-        for key, result in zip(keys, results, strict=True):
-            try:
-                all_put = self._answer("send_cache", key, result, deadline.remaining(), name)
-            except StaleAnswerError as error:
-                stale = stale or error
-        if stale is not None:
-            raise stale
-        return all_put
+        return self._answers_all("send_cache", keys, results, timeout, name)
 
     def get_finished_req(self, *, timeout: Timeout = 0.0, round_timeout: Timeout = DEFAULT) -> list[list[Any]]:
         """Collect all ranks' reports of one request: ``[[request_id, status]]``, or ``[]`` when none is complete.
@@ -182,9 +176,24 @@ class WorkerCacheMethods(Handle):
         self._act("disaggregate", "put", self._pickle(item, "put_disaggregated_tasks"), "put_disaggregated_tasks")
 
     def get_disaggregated_tasks(self) -> list[Any] | None:
-        """Take all queued items, oldest first; None when there is none. Atomic, also with several takers."""
+        """Take all queued items, oldest first; None when there is none. Atomic, also with several takers.
+
+        Raises:
+            PayloadError: An item was taken and cannot be unpickled here. It is lost, and no other: what was taken
+                with it is returned first, and the next call of this handle raises.
+        """
         name = "get_disaggregated_tasks"
-        items = [self._unpickle(payload, name) for payload in self._act("disaggregate", "take", 1 << 30, name)]
+        self._use(name)
+        if self._unreadable:
+            raise self._unreadable.popleft()
+        items = []
+        for payload in self._act("disaggregate", "take", 1 << 30, name):
+            try:
+                items.append(self._unpickle(payload, name))
+            except PayloadError as error:
+                self._unreadable.append(error)
+        if self._unreadable and not items:
+            raise self._unreadable.popleft()
         return items or None
 
     def disaggregate_queue_empty(self) -> bool:
@@ -194,10 +203,13 @@ class WorkerCacheMethods(Handle):
     # -- helpers -------------------------------------------------------------------------------------------------
 
     def _cache_infos(self) -> list[Any]:
-        retained = self._act("cache_info", "items", name="num_cache_infos")
-        return [info for payload in retained for info in self._unpickle(payload, "num_cache_infos")]
+        retained = self._act("cache_info", "items", name="cache_infos")
+        return [info for payload in retained for info in self._unpickle(payload, "cache_infos")]
 
     def _answer(self, gate: str, request: object, answer: Any, timeout: Timeout, name: str) -> bool:
+        return self._answers_all(gate, [request_key(request, name)], [answer], timeout, name)
+
+    def _answers_all(self, gate: str, keys: list[Any], answers: list[Any], timeout: Timeout, name: str) -> bool:
         limit = timeout_seconds(timeout, name)
         self._use(name)
         if self._role == "producer" or self.client_id < 0:
@@ -205,9 +217,8 @@ class WorkerCacheMethods(Handle):
                 f"{name}: this handle acts for no rank; use a client with client_id= and without role='producer'",
                 operation=name,
             )
-        key = request_key(request, name)
-        payload = self._pickle(answer, name)
-        all_put: bool = self._act(gate, "put_answer", key, payload, limit, name, timeout=limit, name=name)
+        payloads = [self._pickle(answer, name) for answer in answers]
+        all_put: bool = self._act(gate, "put_answers", keys, payloads, limit, name, timeout=limit, name=name)
         return all_put
 
     def _collect(

@@ -5,19 +5,19 @@ Protocol: ``spec/dispatch.toml``, ``tla/dispatch/Dispatch.tla``, docs/protocols/
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from collections import deque
+from typing import TYPE_CHECKING, Any
 
 from fdcomm.barrier import NamedBarrier
-from fdcomm.connect import Address, TransportName
+from fdcomm.connect import Address
 from fdcomm.deadline import DEFAULT, Timeout
-from fdcomm.errors import ConfigError, RankError
-from fdcomm.handle import Role
-from fdcomm.runtime import SYSTEM, Runtime
+from fdcomm.session import Options
 from fdcomm.stats import DispatchStatistics
-from fdcomm.transports.base import Transport
 from fdcomm.views import ListView, LockView, QueueView, SharedValue, SignalView, ValueView, View
 from fdcomm.worker_cache import WorkerCacheMethods
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ("EngineWorkerQueue",)
 
@@ -56,8 +56,8 @@ class EngineWorkerQueue(WorkerCacheMethods):
 
     tasks = View(ListView, lambda q: q._retained("dispatch", "tasks"), "put_tasks() or clear_data()")
     client_read_flag = View(ListView, lambda q: q._read_flags("dispatch", 1), "get_tasks()")
-    exist_tasks_inter_signal = View(ValueView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
-    exist_tasks_intra_signal = View(SignalView, lambda q: q.exist_tasks(), "put_tasks() or clear_data()")
+    exist_tasks_inter_signal = View(ValueView, lambda q: q._exists(), "put_tasks() or clear_data()")
+    exist_tasks_intra_signal = View(SignalView, lambda q: q._exists(), "put_tasks() or clear_data()")
     connected_client_counter = View(ValueView, lambda q: q._clients(), "the constructor and close()")
     cache_infos = View(ListView, lambda q: q._cache_infos(), "put_cache_info()")
     client_read_info_flag = View(ListView, lambda q: q._read_flags("cache_info", 0), "get_cache_info()")
@@ -105,15 +105,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         client_id: int = -1,
         local_data_parallel_size: int = 1,
         local_data_parallel_id: int = 0,
-        *,
-        role: Role | None = None,
-        depth: int = 1,
-        max_batch_bytes: int = 1 << 28,
-        allow_pickle: bool = False,
-        transport: TransportName | Transport = "auto",
-        trace: str | os.PathLike[str] = "",
-        connect_timeout: float = 0.0,
-        runtime: Runtime = SYSTEM,
+        **options: Unpack[Options],
     ) -> None:
         """Start a host (server) or connect to one (client).
 
@@ -148,23 +140,10 @@ class EngineWorkerQueue(WorkerCacheMethods):
             AuthError: Wrong key (client).
             DuplicateRankError: ``role="reader"`` and the rank has a live reader.
         """
-        super().__init__(
-            address,
-            authkey,
-            is_server,
-            num_client,
-            client_id,
-            local_data_parallel_size,
-            local_data_parallel_id,
-            role=role,
-            depth=depth,
-            max_batch_bytes=max_batch_bytes,
-            allow_pickle=allow_pickle,
-            transport=transport,
-            trace=trace,
-            connect_timeout=connect_timeout,
-            runtime=runtime,
-        )
+        sizes = (num_client, client_id, local_data_parallel_size, local_data_parallel_id)
+        super().__init__(address, authkey, is_server, *sizes, **options)
+        self._unreadable = deque()
+        self._looked = 0  # exist_tasks(): a batch that this rank had taken and others had not
 
     # -- protocol actions ----------------------------------------------------------------------------------------
 
@@ -198,7 +177,8 @@ class EngineWorkerQueue(WorkerCacheMethods):
 
         Returns:
             ``([batch], all_read)``, where ``all_read`` is True for the last rank that takes this batch; or
-            ``([], False)`` when there is nothing for this rank and ``timeout`` is 0.
+            ``([], all_read)`` when there is nothing for this rank and ``timeout`` is 0: then ``all_read`` is True if
+            there is nothing for any rank (with a ticket it is always False).
 
         Raises:
             CommTimeoutError: No batch came within a positive ``timeout``.
@@ -208,10 +188,9 @@ class EngineWorkerQueue(WorkerCacheMethods):
             PayloadError: The batch was taken, and cannot be unpickled here; ``__cause__`` says why.
             HostLostError: The host is gone.
         """
-        if isinstance(ticket, bool) or not isinstance(ticket, int) or ticket < 0:
-            raise ConfigError(f"get_tasks: ticket={ticket!r} must be a value of task_ticket()", operation="get_tasks")
+        self._check_ticket(ticket, "get_tasks", "task_ticket")
         id_, batch, all_read = self._get("dispatch", ticket, timeout, "get_tasks")
-        return ([batch], all_read) if id_ else ([], False)
+        return ([batch], all_read) if id_ else ([], all_read)
 
     def clear_data(self) -> None:
         """Drop the batches that no rank has taken. Action ClearRank or ClearProducer.
@@ -228,18 +207,26 @@ class EngineWorkerQueue(WorkerCacheMethods):
     # -- reads ---------------------------------------------------------------------------------------------------
 
     def exist_tasks(self) -> bool:
-        """Return True while some rank has a batch to take. One load from shared memory on the host's machine.
+        """Return True when there is a batch to take. Loads from shared memory on the host's machine, no round trip.
 
-        Racy: taken without the host's critical section. It is sound because the host raises and lowers the word
+        On a handle that reads for a rank (has called :meth:`get_tasks`, or ``role="reader"``) it is about that rank:
+        True when there is a batch that this rank has not taken. A batch that only other ranks have not taken they may
+        be taking right now; it counts from the second call on that finds it so, because then somebody has to tell
+        them. On any other handle it is True while some rank has a batch to take.
+
+        Racy: taken without the host's critical section. It is sound because the host raises and lowers the words
         inside the critical section that changes the queue (invariant ExistCoherent), so True means that there was an
         unread batch at the moment of the load.
 
         Raises:
             HostLostError: The host is gone (noticed within 0.1 s of polling).
         """
-        if not self._has_words():
-            return bool(self._view("dispatch", name="exist_tasks")["exist"])
-        return self._load("dispatch", 0, "exist_tasks") != 0
+        oldest = self._oldest("dispatch", "exist_tasks")
+        if not oldest or "dispatch" not in self._claimed:
+            return oldest != 0
+        own = self._ticket("dispatch", "exist_tasks")
+        again, self._looked = self._looked == oldest, 0 if own else oldest
+        return own != 0 or again
 
     def task_ticket(self) -> int:
         """Return the ticket of this rank's next batch, or 0. One load from shared memory, like exist_tasks().
@@ -250,11 +237,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
             RankError: The handle has no rank.
             HostLostError: The host is gone.
         """
-        if self.client_id < 0:
-            raise RankError("task_ticket: this handle has no client_id", operation="task_ticket")
-        if not self._has_words():
-            return int(self._view("dispatch", name="task_ticket")["ticket"])
-        return self._load("dispatch", 1 + self.client_id, "task_ticket")
+        return self._ticket("dispatch", "task_ticket")
 
     def num_tasks(self) -> int:
         """Return how many batches are retained. One round trip."""
@@ -273,6 +256,9 @@ class EngineWorkerQueue(WorkerCacheMethods):
         return self._statistics("dispatch")
 
     # -- views ---------------------------------------------------------------------------------------------------
+
+    def _exists(self) -> bool:
+        return self._oldest("dispatch", "exist_tasks") != 0
 
     def _retained(self, protocol: str, name: str) -> list[Any]:
         return [self._unpickle(payload, name) for payload in self._act(protocol, "items", name=name)]

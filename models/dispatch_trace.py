@@ -29,6 +29,8 @@ JUDGES = {
     "done": "models.done_trace",
     "disaggregate": "models.done_trace",
     **dict.fromkeys(("connect_response", "add_cache", "send_cache"), "models.gate_trace"),
+    "rearrange": "models.rearrange_trace",
+    "layerwise": "models.layerwise_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

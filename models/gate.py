@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from models import gate_properties as properties
-from models.gate_state import AWAY, DEAD, LIVE, LOST, Answer, Config, Guards, Round, State, initial_state
+from models.gate_state import AWAY, DEAD, HEIR, LIVE, LOST, Answer, Config, Guards, Round, State, initial_state
 from models.kernel import Action, Model, Step
 
 __all__ = ("Answer", "Config", "Gate", "Guards", "Round", "State")
@@ -36,6 +36,7 @@ class Gate(Model[State]):
             "Leave": self.leave,
             "Crash": self.crash,
             "Fence": self.fence,
+            "Vanish": self.vanish,
             "Reappear": self.reappear,
             "PutAnswer": self.put_answer,
             "RefuseLate": self.refuse_late,
@@ -96,18 +97,32 @@ class Gate(Model[State]):
         yield from self._become("Crash", s, (LIVE,), DEAD, self.config.mortal)
 
     def reappear(self, s: State) -> Steps:
-        """A handle opens that may answer for a lost rank."""
+        """A handle opens that may answer for a lost rank. The host has noticed the end of the process before it."""
         yield from self._become("Reappear", s, (LOST,), AWAY, self.everyone)
+        if not self.guards.OpenFences:
+            yield from self._become("Reappear", s, (DEAD,), HEIR, self.everyone)
 
     def fence(self, s: State) -> Steps:
         """The host notices: what the process has not answered it never will."""
-        for action, after in self._become("Fence", s, (DEAD,), LOST, self.everyone):
+        for action, after in self._become("Fence", s, (DEAD, HEIR), LOST, self.everyone):
+            yield action, self._gone(after, action.params[0][1])
+
+    def vanish(self, s: State) -> Steps:
+        """The process of a rank is gone that has not answered yet."""
+        for action, after in self._become("Vanish", s, (AWAY,), LOST, self.config.silent):
             rank = action.params[0][1]
-            rounds = after.rounds
-            if self.guards.FenceDooms:
-                rounds = tuple(r if rank in r.answered else r._replace(without=r.without | {rank}) for r in rounds)
-            late = _at(s.late, rank, ()) if self.guards.FenceForgets else s.late
-            yield action, after._replace(rounds=rounds, late=late, todo=_at(s.todo, rank, frozenset()))
+            if self.guards.VanishLost:
+                yield action, self._gone(after, rank)
+            else:
+                yield action, s._replace(todo=_at(s.todo, rank, frozenset()))
+
+    def _gone(self, s: State, rank: int) -> State:
+        rounds, late = s.rounds, s.late
+        if self.guards.FenceDooms:
+            rounds = tuple(r if rank in r.answered else r._replace(without=r.without | {rank}) for r in rounds)
+        if self.guards.FenceForgets:
+            late = _at(late, rank, ())
+        return s._replace(rounds=rounds, late=late, todo=_at(s.todo, rank, frozenset()))
 
     def _become(self, name: str, s: State, before: tuple[str, ...], after: str, who: frozenset[int]) -> Steps:
         for rank in sorted(who):

@@ -33,6 +33,8 @@ BUGS: dict[str, Bug] = dict(
         _bug("LateRefused", "OneFate", Config()),
         _bug("FenceDooms", "LostEnds", replace(_ONE, mortal=_RANK_1), liveness=True),
         _bug("FenceForgets", "LostOwesNothing", Config(mortal=_RANK_1)),
+        _bug("OpenFences", "ReturnAwaited", replace(_ONE, mortal=_RANK_1)),
+        _bug("VanishLost", "VanishedIsLost", replace(_ONE, silent=_RANK_1)),
         _bug("TimeoutEnds", "RoundsEnd", replace(_ONE, skippers=_RANK_1), liveness=True, timed=True),
         _bug("PassesPending", "CompleteCollected", Config(), liveness=True),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.gate_state import AWAY, DEAD, LIVE, LOST, Config, Round, State
+from models.gate_state import AWAY, DEAD, HEIR, LIVE, LOST, Config, Round, State
 from models.kernel import Action
 from models.liveness import Fair, LeadsTo
 
@@ -18,11 +18,12 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
     def type_ok(s: State) -> bool:
         issues = range(len(s.issued) + 1) if free else range(1, len(s.issued) + 1)
         ranks = range(config.ranks)
+        statuses = (AWAY, LIVE, DEAD, LOST) if config.guards.OpenFences else (AWAY, LIVE, DEAD, LOST, HEIR)
         return (
             len(s.todo) == len(s.status) == len(s.late) == config.ranks
             and all(1 <= key <= config.keys for key in (*s.issued, *(key for owed in s.late for key in owed)))
             and all(issue in issues for mine in (*s.todo, s.collected, s.ended) for issue in mine)
-            and all(status in (AWAY, LIVE, DEAD, LOST) for status in s.status)
+            and all(status in statuses for status in s.status)
             and all(1 <= r.key <= config.keys and r.answers and r.without <= set(ranks) for r in s.rounds)
             and all(a.rank in ranks and a.issue in issues for r in s.rounds for a in r.answers)
         )
@@ -56,7 +57,7 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
 def action_properties(config: Config) -> dict[str, Callable[[State, Action, State], bool]]:
     """Return the properties of single steps."""
     everyone = frozenset(range(config.ranks))
-    steady = everyone - config.skippers - config.mortal
+    steady = everyone - config.skippers - config.mortal - config.silent
 
     def whole_rounds(s: State, action: Action, t: State) -> bool:
         kept = {answer for r in t.rounds for answer in r.answers}
@@ -71,6 +72,13 @@ def action_properties(config: Config) -> dict[str, Callable[[State, Action, Stat
             old == LOST or new != LOST or not owed for old, new, owed in zip(s.status, t.status, t.late, strict=True)
         )
 
+    def return_awaited(s: State, action: Action, t: State) -> bool:
+        return all(old != HEIR or new != LOST for old, new in zip(s.status, t.status, strict=True))
+
+    def vanished_is_lost(s: State, action: Action, t: State) -> bool:
+        rank = action.param("rank") or 0
+        return action.name != "Vanish" or s == t or (t.status[rank] == LOST and not t.late[rank])
+
     def refuses_only_late(s: State, action: Action, t: State) -> bool:
         if action.name != "RefuseLate" or action.param("rank") not in steady or config.max_issues is None:
             return True
@@ -79,6 +87,8 @@ def action_properties(config: Config) -> dict[str, Callable[[State, Action, Stat
     return {
         "WholeRounds": whole_rounds,
         "LostOwesNothing": lost_owes_nothing,
+        "ReturnAwaited": return_awaited,
+        "VanishedIsLost": vanished_is_lost,
         "RefusesOnlyLate": refuses_only_late,
     }
 
@@ -158,6 +168,10 @@ def sometimes_steps(config: Config) -> dict[str, Callable[[State, Action, State]
     if config.skippers and (config.max_issues or 0) > config.keys:
         found["an answer to a new request is refused"] = lambda s, a, t: (
             a.name == "RefuseLate" and a.param("issue") not in s.ended
+        )
+    if config.silent:
+        found["a rank vanishes that owes an answer"] = lambda s, a, t: (
+            a.name == "Vanish" and bool(s.late[a.param("rank") or 0])
         )
     if config.mortal:
         found["a dead rank is served"] = lambda s, a, t: a.name == "PutAnswer" and s.status[a.params[0][1]] == DEAD

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
-__all__ = ("AWAY", "DEAD", "LIVE", "LOST", "Answer", "Config", "Guards", "Round", "State", "initial_state")
+__all__ = ("AWAY", "DEAD", "HEIR", "LIVE", "LOST", "Answer", "Config", "Guards", "Round", "State", "initial_state")
 
 AWAY, LIVE, DEAD, LOST = "away", "live", "dead", "lost"
+HEIR = "heir"  # without the guard OpenFences: as dead, and the handle of the next process is open
 
 
 class Answer(NamedTuple):
@@ -56,6 +57,8 @@ class Guards:
     LateRefused: bool = True
     FenceDooms: bool = True
     FenceForgets: bool = True
+    OpenFences: bool = True
+    VanishLost: bool = True
     TimeoutEnds: bool = True
     PassesPending: bool = True
 
@@ -86,13 +89,14 @@ class Config:
     skippers: frozenset[int] = frozenset()
     leavers: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
+    silent: frozenset[int] = frozenset()
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
         if min(self.ranks, self.keys, self.capacity, self.max_late) < 1:
             raise ValueError(f"ranks, keys, capacity and max_late must be at least 1: {self}")
-        if not (self.skippers | self.leavers | self.mortal) <= set(range(self.ranks)):
-            raise ValueError(f"skippers, leavers and mortal must be ranks below {self.ranks}: {self}")
+        if not (self.skippers | self.leavers | self.mortal | self.silent) <= set(range(self.ranks)):
+            raise ValueError(f"skippers, leavers, mortal and silent must be ranks below {self.ranks}: {self}")
 
     def constants(self) -> dict[str, int | frozenset[int] | bool | None]:
         """Return the constants under their names in the spec."""
@@ -106,6 +110,7 @@ class Config:
             "Skippers": self.skippers,
             "Leavers": self.leavers,
             "Mortal": self.mortal,
+            "Silent": self.silent,
             **{name: getattr(self.guards, name) for name in Guards.names()},
         }
 

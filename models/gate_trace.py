@@ -15,7 +15,7 @@ __all__ = ("accept_channel",)
 
 Event = dict[str, Any]
 _ARGS = {
-    **dict.fromkeys(("Join", "Leave", "Fence", "Reappear"), ("rank",)),
+    **dict.fromkeys(("Join", "Leave", "Fence", "Vanish", "Reappear"), ("rank",)),
     **dict.fromkeys(("PutAnswer", "RefuseLate"), ("rank", "key")),
     **dict.fromkeys(("Collect", "EndLost", "EndTimeout"), ()),
 }
@@ -43,7 +43,8 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
             wrong = str(error)
             break
     everybody = frozenset(range(ranks))
-    config = Config(ranks, max(1, len(keys)), capacity, max_late, max_issues=None, leavers=everybody, mortal=everybody)
+    free = Config(ranks, max(1, len(keys)), capacity, max_late, max_issues=None)
+    config = replace(free, leavers=everybody, mortal=everybody, silent=everybody)
     verdict = judge(Gate(config), [initial_state(config)], observations, channel)
     if wrong and verdict.accepted:
         number = len(observations)

@@ -18,22 +18,29 @@ _SECTIONS = {
     "SPECIFICATION": "specification",
     "INIT": "other",
     "NEXT": "other",
-    "VIEW": "other",
-    "SYMMETRY": "other",
-    "CONSTRAINT": "other",
-    "CONSTRAINTS": "other",
-    "ACTION_CONSTRAINT": "other",
+    "VIEW": "narrowing",
+    "SYMMETRY": "narrowing",
+    "CONSTRAINT": "narrowing",
+    "CONSTRAINTS": "narrowing",
+    "ACTION_CONSTRAINT": "narrowing",
 }
 
 
 @dataclass(frozen=True)
 class Config:
-    """Contents of a configuration file. ``purpose`` is the comment at its top."""
+    """Contents of a configuration file.
+
+    Attributes:
+        purpose: The comment at its top.
+        narrowed: It has a constraint, a view or a symmetry, so TLC's graph is not the whole one.
+    """
 
     purpose: str
     constants: dict[str, str]
     invariants: tuple[str, ...]
     properties: tuple[str, ...]
+    specification: str = ""
+    narrowed: bool = False
 
     def bounds(self) -> str:
         """Return the constants that are not switches, as one line."""
@@ -51,6 +58,7 @@ class Config:
 def read_config(path: Path) -> Config:
     """Return what the file says. One constant a line, as all of ours are written."""
     constants: dict[str, str] = {}
+    specification, narrowed = "", False
     names: dict[str, list[str]] = {"invariants": [], "properties": []}
     purpose: list[str] = []
     section = ""
@@ -63,10 +71,16 @@ def read_config(path: Path) -> Config:
         word, _, rest = line.strip().partition(" ")
         if word in _SECTIONS:
             section, line = _SECTIONS[word], rest
-        if section == "constants":
+        if section == "specification":
+            specification = line.strip() or specification
+        elif section == "narrowing":
+            narrowed = True
+        elif section == "constants":
             found = re.match(r"\s*(\w+)\s*(?:=|<-)\s*(.*\S)\s*$", line)
             if found:
                 constants[found[1]] = found[2]
         elif section in names:
             names[section] += line.split()
-    return Config(" ".join(purpose), constants, tuple(names["invariants"]), tuple(names["properties"]))
+    return Config(
+        " ".join(purpose), constants, tuple(names["invariants"]), tuple(names["properties"]), specification, narrowed
+    )

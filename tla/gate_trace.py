@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from tla import messages
-from tla.run import ROOT, Run, execute
-from tla.trace import Verdict, decide, verdict_of
+from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
+from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
-from tla.values import show
 
 __all__ = ("PROTOCOLS", "judge")
 
 PROTOCOLS = ("connect_response", "add_cache", "send_cache")
-_OF_RANK = ("Join", "Leave", "Fence", "Reappear")
+_OF_RANK = ("Join", "Leave", "Fence", "Vanish", "Reappear")
 _OF_ANSWER = ("PutAnswer", "RefuseLate")
 _OF_ENGINE = ("Collect", "EndLost", "EndTimeout")
 _RESULTS = {"PutAnswer": {"all_put"}, "Collect": {"key"}, "EndLost": {"key", "missing"}}
 _RESULTS["EndTimeout"] = _RESULTS["EndLost"]
-_GUARDS = ("KeyedRounds", "OnePerRank", "LateRefused", "FenceDooms", "FenceForgets", "TimeoutEnds", "PassesPending")
+_GUARDS = (
+    *("KeyedRounds", "OnePerRank", "LateRefused", "FenceDooms"),
+    *("FenceForgets", "OpenFences", "VanishLost", "TimeoutEnds", "PassesPending"),
+)
 _INVARIANTS = ("OncePerRound", "DifferentKeys", "Bounded", "Progress")
 _PROPERTIES = ("LostOwesNothing",)
 
@@ -41,9 +39,10 @@ class Encoded:
     malformed: str = ""
     malformed_at: int = 0
 
-
-class _Malformed(Exception):
-    """The event cannot be an event of this run."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Runs of one shape are judged together: constants are the same for all runs of one start."""
+        return self.ranks, self.capacity, self.max_late
 
 
 class _Encoder:
@@ -54,20 +53,16 @@ class _Encoder:
         self.seq = 0
 
     def event(self, event: Event) -> tuple[Any, ...]:
-        """Return the event as a tuple, or raise _Malformed."""
+        """Return the event as a tuple, or raise Malformed."""
         name, args, result, post = (event.get(part) for part in ("action", "args", "result", "post"))
-        if (event.get("v"), event.get("protocol"), event.get("dp")) != self.of:
-            raise _Malformed(f"v, protocol and dp must be {self.of}")
-        if type(event.get("seq")) is not int or event["seq"] != self.seq + 1:
-            raise _Malformed(f"events are missing, doubled or out of order: {self.seq + 1} is next")
-        self.seq += 1
+        self.seq = check_order(event, self.of, self.seq)
         if name not in (*_OF_RANK, *_OF_ANSWER, *_OF_ENGINE):
-            raise _Malformed(f"{name!r} is not an action that a host can see")
+            raise Malformed(f"{name!r} is not an action that a host can see")
         wanted = {"rank"} if name in _OF_RANK else {"rank", "key"} if name in _OF_ANSWER else set()
         args = self.parts("args", args, wanted)
         result = self.parts("result", result, _RESULTS.get(str(name), set()))
         post = self.parts("post", post, {"rounds", "late"})
-        rank = self.number(args.get("rank", 0), self.ranks)
+        rank = number(args.get("rank", 0), self.ranks)
         key = self.key(args["key"]) if "key" in args else 0
         return (name, rank, key, self.found(str(name), result), *self.after(post))
 
@@ -75,7 +70,7 @@ class _Encoder:
         """Return the result."""
         if name == "PutAnswer":
             if type(result["all_put"]) is not bool:
-                raise _Malformed("all_put must be true or false")
+                raise Malformed("all_put must be true or false")
             return (result["all_put"],)
         if name == "Collect":
             return (self.key(result["key"]),)
@@ -87,11 +82,11 @@ class _Encoder:
         """Return the variables that were recorded after the event."""
         rounds, late = post["rounds"], post["late"]
         if not isinstance(rounds, list) or not all(isinstance(item, list) and len(item) == 3 for item in rounds):
-            raise _Malformed("rounds must be a list of [key, answered, without]")
+            raise Malformed("rounds must be a list of [key, answered, without]")
         if not isinstance(late, list) or len(late) != self.ranks:
-            raise _Malformed("late must have a number for each rank")
+            raise Malformed("late must have a number for each rank")
         shown = tuple((self.key(key), self.set_of_ranks(a), self.set_of_ranks(w)) for key, a, w in rounds)
-        return shown, tuple(self.number(count, 2**30) for count in late)
+        return shown, tuple(number(count, 2**30) for count in late)
 
     def key(self, key: object) -> int:
         """Return the number of a key: 1 for the first of the run, and so on."""
@@ -100,22 +95,15 @@ class _Encoder:
     def set_of_ranks(self, ranks: object) -> frozenset[int]:
         """Return a list of ranks as a set."""
         if not isinstance(ranks, list):
-            raise _Malformed(f"{ranks!r} is not a list of ranks")
-        return frozenset(self.number(rank, self.ranks) for rank in ranks)
+            raise Malformed(f"{ranks!r} is not a list of ranks")
+        return frozenset(number(rank, self.ranks) for rank in ranks)
 
     @staticmethod
     def parts(what: str, found: object, wanted: set[str]) -> Event:
         """Return an object that has exactly these parts."""
         if not isinstance(found, dict) or set(found) != wanted:
-            raise _Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
+            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
         return found
-
-    @staticmethod
-    def number(value: object, limit: int) -> int:
-        """Return a number below the limit."""
-        if type(value) is not int or not 0 <= value < limit:
-            raise _Malformed(f"{value!r} is not a number from 0 to {limit - 1}")
-        return value
 
 
 def _encode(trace: Sequence[Event]) -> Encoded:
@@ -127,47 +115,14 @@ def _encode(trace: Sequence[Event]) -> Encoded:
         reason = "a run of a gate begins with Open, with v, protocol, ranks, capacity and max_late"
         return Encoded(0, 0, 0, 0, (), reason, 0)
     encoder = _Encoder(first)
-    events: list[tuple[Any, ...]] = []
-    malformed, at = "", 0
-    for index, event in enumerate(trace[1:], 1):
-        try:
-            events.append(encoder.event(event))
-        except _Malformed as error:
-            malformed, at = str(error), index
-            break
+    events, malformed, at = read_events(trace, encoder.event)
     ranks, capacity, max_late = (first[name] for name in ("ranks", "capacity", "max_late"))
-    return Encoded(ranks, capacity, max_late, max(1, len(encoder.keys)), tuple(events), malformed, at)
+    return Encoded(ranks, capacity, max_late, max(1, len(encoder.keys)), events, malformed, at)
 
 
 def judge(traces: Sequence[Sequence[Event]]) -> list[Verdict]:
     """Return one verdict for each run, in order. RunError when TLC cannot decide."""
-    encoded = [_encode(trace) for trace in traces]
-    reached: dict[int, tuple[int, str]] = {}
-    # Constants are the same for all runs of one start, so runs of one shape are judged together.
-    groups: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    for index, run in enumerate(encoded):
-        if run.ranks:
-            groups[run.ranks, run.capacity, run.max_late].append(index)
-    for indices in groups.values():
-        reached |= decide(indices, lambda some: _run([encoded[index] for index in some]))
-    return [
-        verdict_of(trace, run, *reached.get(i, (0, "")))
-        for i, (trace, run) in enumerate(zip(traces, encoded, strict=True))
-    ]
-
-
-def _run(runs: Sequence[Encoded]) -> messages.Result:
-    with tempfile.TemporaryDirectory(prefix="fdcomm-trace-") as name:
-        folder = Path(name)
-        lines = ["---- MODULE TraceData ----", "EXTENDS Integers"]
-        for number, run in enumerate(runs, 1):
-            lines.append(f"T{number} == <<" + ",\n".join(show(event) for event in run.events) + ">>")
-        lines.append("Traces == <<" + ", ".join(f"T{number}" for number in range(1, len(runs) + 1)) + ">>")
-        (folder / "TraceData.tla").write_text("\n".join([*lines, "====", ""]), encoding="utf-8")
-        # TLC wants the configuration beside the root module, and both change with the runs.
-        (folder / "Judge.tla").write_text("---- MODULE Judge ----\nEXTENDS TraceGate\n====\n", encoding="utf-8")
-        (folder / "Judge.cfg").write_text(_config(runs), encoding="utf-8")
-        return execute(Run(folder / "Judge.tla", folder / "Judge.cfg", timeout_s=300.0, library=(ROOT / "gate",)))
+    return judge_all(traces, _encode, lambda runs: run_tlc("gate/TraceGate.tla", runs, _config(runs)))
 
 
 def _config(runs: Sequence[Encoded]) -> str:
@@ -182,7 +137,7 @@ def _config(runs: Sequence[Encoded]) -> str:
         "Skippers": frozenset(),
         "Leavers": everybody,
         "Mortal": everybody,
+        "Silent": everybody,
         **dict.fromkeys(_GUARDS, True),
     }
-    lines = ["SPECIFICATION TraceSpec", "CONSTANTS", *(f"{name} = {show(value)}" for name, value in constants.items())]
-    return "\n".join([*lines, "INVARIANTS", *_INVARIANTS, "PROPERTIES", *_PROPERTIES, ""])
+    return config_of(constants, _INVARIANTS, _PROPERTIES)

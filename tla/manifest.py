@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,20 @@ from typing import Any
 from tla.config import Config, read_config
 from tla.messages import FAILED, HOLDS, VIOLATED, Result
 from tla.run import ROOT, Run, execute, simulate
+from tla.shared import graph_run
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-__all__ = ("SIZES", "Entry", "ManifestError", "Outcome", "check", "find", "load", "problems_of")
+__all__ = ("SIZES", "Entry", "ManifestError", "Outcome", "check", "find", "load", "problems_of", "with_graph")
 
 SIZES = ("small", "large")
 _MODES = ("check", "live", "refine", "simulate")
 _EXPECT = {"holds": HOLDS, "violates": VIOLATED}
 _KEYS = {"name", "folder", "module", "mode", "variant", "expect", "violates", "race", "size", "distinct", "depth"}
-_KEYS |= {"never", "behaviours", "seed", "protocols"}
+_KEYS |= {"never", "behaviours", "seed", "protocols", "graph"}
 
 
 class ManifestError(ValueError):
@@ -44,6 +46,7 @@ class Entry:
         depth: Depth of the state graph. For a violation: states of the counterexample. To simulate: the longest
             behaviour.
         never: With mode "check", actions that these bounds exclude. Every other action must be taken.
+        graph: The model's graph is compared with the one of this configuration (V2): one run of TLC gives both.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Entry:
     never: tuple[str, ...] = ()
     behaviours: int = 0
     seed: int = 0
+    graph: bool = False
 
     @property
     def config_file(self) -> Path:
@@ -124,6 +128,8 @@ def _entry(item: dict[str, Any]) -> Entry:
     ]
     if (entry.expect == "violates") != bool(entry.violates):
         wrong.append("violates (named exactly when a violation is expected)")
+    if entry.graph and (entry.mode, entry.expect) != ("check", "holds"):
+        wrong.append("graph (a violated one is not complete, and with temporal properties TLC adds steps)")
     if wrong:
         raise ManifestError(f"{entry.name}: wrong {', '.join(wrong)}")
     return entry
@@ -135,6 +141,28 @@ def find(protocol: str, *, name: str = "", size: str = "small") -> list[Entry]:
     if name:
         return [entry for entry in entries if entry.name == name.removesuffix(".cfg")]
     return [entry for entry in entries if entry.size in SIZES[: SIZES.index(size) + 1]]
+
+
+def with_graph(module: Path, constants: Mapping[str, str], specification: str) -> Entry | None:
+    """Return the entry marked ``graph`` of this module, or of what ``MC<module>`` claims of it; None if not listed."""
+    for entry in load():
+        if not entry.graph or ROOT / entry.folder != module.parent:
+            continue
+        if entry.module.removeprefix("MC") != module.stem:
+            continue
+        config = entry.config()
+        if config.specification == specification and not config.narrowed and _same(config.constants, constants):
+            return entry
+    return None
+
+
+def _same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """The same constants; sets are written sorted, so only spaces may differ."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(constants: Mapping[str, str]) -> dict[str, str]:
+    return {name: value.replace(" ", "") for name, value in constants.items()}
 
 
 def violated(entry: Entry, result: Result) -> str:
@@ -180,6 +208,8 @@ def check(entry: Entry) -> Outcome:
     """Run TLC for the entry and compare. RunError when TLC could not run."""
     if entry.mode == "simulate":
         result = simulate(entry.run(), entry.behaviours, entry.depth, entry.seed)
+    elif entry.graph:
+        result, _ = graph_run(entry.run())
     else:
         result = execute(entry.run())
     return Outcome(entry, result, problems_of(entry, result))

@@ -13,7 +13,19 @@ from tla.archive import archive_options
 from tla.dot import StateGraph, parse_dot
 from tla.messages import Result
 
-__all__ = ("ROOT", "Run", "RunError", "command_line", "dump", "execute", "simulate")
+__all__ = (
+    "ROOT",
+    "Run",
+    "RunError",
+    "Said",
+    "command_line",
+    "dump",
+    "execute",
+    "graph_of",
+    "library",
+    "run_with_graph",
+    "simulate",
+)
 
 ROOT = Path(__file__).resolve().parent
 _SMALL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
@@ -47,15 +59,27 @@ class Run:
     options: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a run of TLC printed and returned, and the graph that it dumped ("" where it was not asked to)."""
+
+    said: str
+    exit_code: int
+    graph: str = ""
+
+
+def library(run: Run) -> tuple[Path, ...]:
+    """Return the folders in which the run finds modules. Protocols that extend dispatch find it in its folder."""
+    return (*run.library, ROOT / "common", run.module.parent, ROOT / "dispatch")
+
+
 def _command(run: Run, folder: Path) -> list[str]:
     small = run.size == "small"
-    # Protocols that extend dispatch find it in its folder.
-    folders = (*run.library, ROOT / "common", run.module.parent, ROOT / "dispatch")
-    library = ":".join(str(path) for path in folders)
+    folders = ":".join(str(path) for path in library(run))
     flags = _SMALL if small else _LARGE
     command = [toolchain.java(), *flags, "-XX:-UsePerfData", "-Duser.language=en"]
     command += archive_options(flags) if small else ()
-    command += [f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={library}", "-cp", str(toolchain.jar()), "tlc2.TLC"]
+    command += [f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={folders}", "-cp", str(toolchain.jar()), "tlc2.TLC"]
     # A fixed seed and fingerprint polynomial: two runs print the same counterexample.
     command += ["-tool", "-nowarning", "-deadlock", "-fp", "0", "-seed", "1"]
     command += ["-metadir", str(folder / "meta"), "-workers", "1" if small else "2"]
@@ -70,7 +94,7 @@ def command_line(run: Run) -> str:
     return "T=$(mktemp -d); " + shlex.join(_command(run, placeholder)).replace(str(placeholder), "$T")
 
 
-def _run(run: Run, folder: Path) -> Result:
+def _run(run: Run, folder: Path) -> Said:
     for path in (run.module, run.module.parent / run.config.name):
         if not path.is_file():
             raise RunError(f"{path} does not exist")
@@ -86,16 +110,18 @@ def _run(run: Run, folder: Path) -> Result:
         )
     except subprocess.TimeoutExpired:
         raise RunError(f"{run.config.name}: TLC was ended after {run.timeout_s:g} s") from None
-    result = messages.read(done.stdout, done.returncode)
-    if result.outcome == messages.FAILED and done.stderr.strip():
-        raise RunError(f"{run.config.name}: {'; '.join(result.errors)}; {done.stderr.strip()[-400:]}")
-    return result
+    if done.stderr.strip():
+        result = messages.read(done.stdout, done.returncode)
+        if result.outcome == messages.FAILED:
+            raise RunError(f"{run.config.name}: {'; '.join(result.errors)}; {done.stderr.strip()[-400:]}")
+    return Said(done.stdout, done.returncode)
 
 
 def execute(run: Run) -> Result:
     """Run TLC. The result says what it found; RunError when it could not run."""
     with tempfile.TemporaryDirectory(prefix="fdcomm-tlc-") as folder:
-        return _run(run, Path(folder))
+        done = _run(run, Path(folder))
+    return messages.read(done.said, done.exit_code)
 
 
 def simulate(run: Run, behaviours: int, depth: int, seed: int) -> Result:
@@ -104,18 +130,31 @@ def simulate(run: Run, behaviours: int, depth: int, seed: int) -> Result:
     return execute(_with_options(run, options))
 
 
-def dump(run: Run) -> tuple[Result, StateGraph]:
-    """Run TLC and return the whole labelled transition graph. RunError when a property is violated."""
+def run_with_graph(run: Run) -> Said:
+    """Run TLC and return also the whole labelled transition graph, as it dumps it."""
     with tempfile.TemporaryDirectory(prefix="fdcomm-tlc-") as name:
         file = Path(name) / "graph.dot"
-        result = _run(_with_options(run, ("-dump", "dot,actionlabels", str(file))), Path(name))
-        if result.outcome != messages.HOLDS:
-            said = "; ".join(result.errors) or f"{result.kind} {result.violated} is violated"
-            raise RunError(f"{run.config.name}: no graph, because {said}")
-        graph = parse_dot(file.read_text(encoding="utf-8"))
-        if len(graph.states) != result.distinct:
-            raise RunError(f"{run.config.name}: {len(graph.states)} states dumped, {result.distinct} found")
-        return result, graph
+        done = _run(_with_options(run, ("-dump", "dot,actionlabels", str(file))), Path(name))
+        graph = file.read_text(encoding="utf-8") if file.exists() else ""
+    return Said(done.said, done.exit_code, graph)
+
+
+def graph_of(run: Run, result: Result, graph: str) -> StateGraph:
+    """Return the graph that the run dumped. RunError when a property is violated, or states are missing."""
+    if result.outcome != messages.HOLDS:
+        said = "; ".join(result.errors) or f"{result.kind} {result.violated} is violated"
+        raise RunError(f"{run.config.name}: no graph, because {said}")
+    read = parse_dot(graph)
+    if len(read.states) != result.distinct:
+        raise RunError(f"{run.config.name}: {len(read.states)} states dumped, {result.distinct} found")
+    return read
+
+
+def dump(run: Run) -> tuple[Result, StateGraph]:
+    """Run TLC and return the whole labelled transition graph. RunError when a property is violated."""
+    done = run_with_graph(run)
+    result = messages.read(done.said, done.exit_code)
+    return result, graph_of(run, result, done.graph)
 
 
 def _with_options(run: Run, options: tuple[str, ...]) -> Run:

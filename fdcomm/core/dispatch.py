@@ -79,6 +79,10 @@ class Dispatch(Generic[B]):
         """Return True while some rank has a batch to take (the spec's ``exist``)."""
         return bool(self.log)
 
+    def oldest_ticket(self) -> int:
+        """Return the id of the oldest batch that some rank has not taken, or 0."""
+        return self.log[0].id if self.log else 0
+
     def num_tasks(self) -> int:
         """Return how many batches are retained."""
         return len(self.log)

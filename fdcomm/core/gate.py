@@ -91,11 +91,14 @@ class Gate(Generic[A]):
         """Fence: the process is gone. What it has not answered it never will."""
         self._require_live(rank, "Fence")
         self.live.discard(rank)
-        self.lost.add(rank)
-        self.late[rank].clear()
-        for round_ in self.rounds:
-            if rank not in round_.answers:
-                round_.without.add(rank)
+        self._lose(rank)
+
+    def vanish(self, rank: int) -> None:
+        """Vanish: the process is gone before its first answer. What it has taken elsewhere it never answers."""
+        self._require_rank(rank)
+        if rank in self.live or rank in self.lost:
+            raise ProtocolViolationError(f"Vanish: rank {rank} is not away")
+        self._lose(rank)
 
     def reappear(self, rank: int) -> bool:
         """Reappear: a handle opened that may answer for a lost rank. Returns False when the rank was not lost."""
@@ -161,6 +164,13 @@ class Gate(Generic[A]):
         return tuple(rank for rank in range(self.ranks) if rank not in round_.answers)
 
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _lose(self, rank: int) -> None:
+        self.lost.add(rank)
+        self.late[rank].clear()
+        for round_ in self.rounds:
+            if rank not in round_.answers:
+                round_.without.add(rank)
 
     def _is_settled(self, round_: Round[A]) -> bool:
         return bool(round_.without) or len(round_.answers) == self.ranks

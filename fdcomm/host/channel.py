@@ -6,7 +6,7 @@ its session, the host's end.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from fdcomm.core.dispatch import Dispatch
 from fdcomm.deadline import Deadline
@@ -17,15 +17,23 @@ from fdcomm.runtime import Words
 __all__ = ("DispatchChannel",)
 
 
+class _Item(NamedTuple):
+    """What a put brings: a pickled object, and how many things are in it."""
+
+    payload: bytes
+    things: int
+
+
 class DispatchChannel(Channel):
     """The dispatch protocol of one data-parallel replica.
 
-    Shared words (``words``): ``[0]`` is non-zero while some rank has a batch to take; ``[1 + r]`` is the id of the
-    oldest batch that rank r has not taken, or 0. They are stored inside the critical section that changes the log.
+    Shared words (``words``): ``[0]`` is the id of the oldest batch that some rank has not taken, or 0; ``[1 + r]`` is
+    that of the oldest batch that rank r has not taken. They are stored inside the critical section that changes the
+    log.
     """
 
     def __init__(self, place: Place, ranks: int, depth: int, words: Words) -> None:
-        self._core: Dispatch[bytes] = Dispatch(ranks, depth)
+        self._core: Dispatch[_Item] = Dispatch(ranks, depth)
         self._words = words
         self._published = [0] * (ranks + 1)
         super().__init__(place, self._core, {"ranks": ranks, "depth": depth})
@@ -36,14 +44,16 @@ class DispatchChannel(Channel):
 
     # -- put, get, clear -----------------------------------------------------------------------------------------
 
-    def put_tasks(self, session: int, payload: bytes, timeout: float | None, operation: str = "put_tasks") -> int:
-        """CallPut, then PutTasks, PutLost or PutTimeout. Returns the item's id."""
+    def put_tasks(
+        self, session: int, payload: bytes, timeout: float | None, operation: str = "put_tasks", count: int = 1
+    ) -> int:
+        """CallPut, then PutTasks, PutLost or PutTimeout. Returns the item's id. ``count`` things are in it."""
         core = self._core
         self._runtime.point("PutTasks.enter")
         with self._readable:
             member = self._member(session, operation)
             deadline = Deadline(timeout, self._runtime.monotonic)
-            call = core.call_put(member.producer, payload)
+            call = core.call_put(member.producer, _Item(payload, count))
             who = {"producer": member.producer, "id": call}
             self._record("CallPut", who)
             while True:
@@ -69,6 +79,7 @@ class DispatchChannel(Channel):
     ) -> tuple[int, bytes | None, bool]:
         """GetTasks (after Join, on the first read). Returns ``(id, payload, all_read)``; id 0 is "nothing".
 
+        Without a ticket "nothing" says ``all_read`` when there is nothing for any rank.
         With a ticket the call never waits: that batch is there for this rank, or it never will be.
         """
         core = self._core
@@ -84,9 +95,9 @@ class DispatchChannel(Channel):
                     self._record("GetTasks", {"rank": rank}, {"id": taken.id, "all_read": taken.all_read})
                     if taken.all_read:
                         self._writable.notify_all()
-                    return taken.id, taken.batch, taken.all_read
+                    return taken.id, taken.batch.payload, taken.all_read
                 if ticket or timeout == 0:
-                    return 0, None, False
+                    return 0, None, not ticket and not core.exist_tasks()
                 if deadline.expired():
                     raise refusals.get_timeout(operation, rank, core.epoch, deadline.waited())
                 self._readable.wait(deadline.remaining())
@@ -131,6 +142,7 @@ class DispatchChannel(Channel):
             return {
                 "exist": core.exist_tasks(),
                 "num_tasks": core.num_tasks(),
+                "count": sum(entry.batch.things for entry in core.log),
                 "ticket": core.task_ticket(rank) if rank >= 0 else 0,
                 "calls": core.calls,
                 "epoch": core.epoch,
@@ -140,6 +152,7 @@ class DispatchChannel(Channel):
                 "lost": sorted(core.lost),
                 "away": self._away(),
                 "sessions": len(self._members),
+                "refused_connections": self.place.refused(),
                 "clients": sum(other.client_id >= 0 for other in self._members.values()),
             }
 
@@ -147,7 +160,7 @@ class DispatchChannel(Channel):
         """Return the payloads of the retained items, oldest first."""
         with self._readable:
             self._member(session, "view")
-            return [entry.batch for entry in self._core.log]
+            return [entry.batch.payload for entry in self._core.log]
 
     # -- inside the critical section -----------------------------------------------------------------------------
 
@@ -170,10 +183,10 @@ class DispatchChannel(Channel):
             if ticket != published[1 + rank]:
                 published[1 + rank] = ticket
                 self._runtime.store(self._words, 1 + rank, ticket)
-        exist = int(core.exist_tasks())
-        if exist != published[0]:
-            published[0] = exist
-            self._runtime.store(self._words, 0, exist)
+        oldest = core.oldest_ticket()
+        if oldest != published[0]:
+            published[0] = oldest
+            self._runtime.store(self._words, 0, oldest)
 
     def _post(self) -> dict[str, Any]:
         core = self._core

@@ -7,7 +7,7 @@ from typing import Any
 
 from fdcomm.core.gate import Gate
 from fdcomm.deadline import Deadline
-from fdcomm.errors import ProtocolViolationError
+from fdcomm.errors import ProtocolViolationError, StaleAnswerError
 from fdcomm.host import refusals
 from fdcomm.host.members import Channel, Member, Place
 
@@ -50,6 +50,28 @@ class GateChannel(Channel):
                     raise self._no_room(key, operation, deadline.waited())
                 self._writable.wait(deadline.remaining())
                 self._member(session, operation)
+
+    def put_answers(
+        self, session: int, keys: list[Hashable], answers: list[bytes], timeout: float | None, operation: str
+    ) -> bool:
+        """Put several answers in their order, each as :meth:`put_answer` does; ``timeout`` is for all of them.
+
+        One that is refused holds up none of the others. Returns True when the last one completed its round.
+
+        Raises:
+            StaleAnswerError: The first one that was refused; the others were put.
+            CommTimeoutError: There was no room for one in time; those after it were not put.
+        """
+        deadline = Deadline(timeout, self._runtime.monotonic)
+        all_put, stale = False, None
+        for key, answer in zip(keys, answers, strict=True):
+            try:
+                all_put = self.put_answer(session, key, answer, deadline.remaining(), operation)
+            except StaleAnswerError as error:
+                stale = stale or error
+        if stale is not None:
+            raise stale
+        return all_put
 
     def collect(
         self, session: int, timeout: float | None, round_limit: float | None, operation: str
@@ -114,8 +136,15 @@ class GateChannel(Channel):
     def _enter(self, member: Member) -> None:
         if member.role == "producer" or not 0 <= member.client_id < self._core.ranks:
             return
+        self._holder(member.client_id)  # a process that was restarted may be quicker than the news of its end
         if self._core.reappear(member.client_id):
             self._record("Reappear", {"rank": member.client_id})
+
+    def _miss(self, member: Member) -> None:
+        rank, core = member.client_id, self._core
+        if rank not in core.live and rank not in core.lost and not self._stands_in(rank):
+            core.vanish(rank)
+            self._record("Vanish", {"rank": rank})
 
     def _end_overdue(self, round_limit: float | None, operation: str) -> float | None:
         """EndTimeout if the oldest round is overdue; else return the seconds that it has left, if it has a limit."""

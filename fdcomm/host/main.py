@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import os
 import secrets
@@ -13,17 +14,19 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from fdcomm.errors import AddressInUseError, ConfigError, FdcommError
 from fdcomm.host.server import Front, HostServer
 from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.rendezvous import Record, RecordLock, runtime_dir, socket_path
-from fdcomm.runtime import SYSTEM
+from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
 from fdcomm.trace import Recorder
 
 __all__ = ("Orders", "main")
+
+_FAULTS: Final = "FDCOMM_FAULTS"
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ def main() -> None:
 def _start(orders: Orders, undo: ExitStack) -> Record:
     config = HostConfig(**orders.config)
     config.check()
+    runtime = _runtime()
     instance = secrets.randbits(62)
     path = socket_path(runtime_dir(), f"{instance:016x}.sock")
     key = bytes.fromhex(orders.key) or secrets.token_bytes(32)
@@ -83,10 +87,11 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
     front = Front()
     service = HostService(
         config,
-        SYSTEM,
+        runtime,
         page.words,
         recorder=recorder,
         is_connected=front.is_connected,
+        refused=front.refused,
         instance=instance,
         words_path=page.path,
     )
@@ -111,6 +116,17 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
     )
     lock.publish(record)
     return record
+
+
+def _runtime() -> Runtime:
+    """Return the standard library; the fault injector of our tests where the environment asks for it by name.
+
+    The injector is imported only then: nothing of it is in a host of production.
+    """
+    if os.environ.get(_FAULTS):
+        injected: Runtime = importlib.import_module("fdcomm.testing.faults").FaultRuntime.from_environment()
+        return injected
+    return SYSTEM
 
 
 def _claim_port(port: int, tcp_host: str) -> tuple[int, RecordLock, socket.socket]:

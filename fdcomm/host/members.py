@@ -41,6 +41,7 @@ class Place:
     runtime: Runtime
     recorder: Recorder | None = None
     is_connected: Callable[[int], bool] = lambda session: True
+    refused: Callable[[], int] = lambda: 0
 
 
 @dataclass(slots=True)
@@ -53,6 +54,8 @@ class Member:
     role: str | None
     who: str
     rank: int | None = None
+    acted: bool = False
+    """It has ended, and had claimed its rank in some channel of the replica."""
 
 
 class Channel(ABC):
@@ -92,11 +95,17 @@ class Channel(ABC):
                     self._remove(member, lost=False)
                     raise
 
-    def close_session(self, session: int, *, lost: bool) -> None:
+    def has_acted(self, session: int) -> bool:
+        """Return True when a session has claimed its rank here. For sessions whose connection has closed."""
+        member = self._members.get(session)  # no lock: a call that is still under way may be earlier or later
+        return member is not None and member.rank is not None
+
+    def close_session(self, session: int, *, lost: bool, acted: bool = False) -> None:
         """End a member, in peace or because its connection was lost. Idempotent."""
         with self._readable:
             member = self._members.get(session)
             if member is not None:
+                member.acted = acted
                 self._remove(member, lost=lost)
 
     def shut_down(self) -> None:
@@ -117,6 +126,9 @@ class Channel(ABC):
     def _exit(self, member: Member, *, lost: bool) -> None:  # noqa: B027
         """A member went; its rank has been given back already."""
 
+    def _miss(self, member: Member) -> None:  # noqa: B027
+        """A member is gone that had claimed its rank elsewhere, and not here."""
+
     def _publish(self) -> None:  # noqa: B027
         """Store what the shared words must say after a change."""
 
@@ -133,11 +145,9 @@ class Channel(ABC):
         rank = member.client_id
         if member.role == "producer" or not 0 <= rank < self._ranks.ranks:
             raise refusals.no_rank(operation, producer=member.role == "producer")
-        holder = next((m for m in self._members.values() if m.rank == rank), None)
-        if holder is not None and self.place.is_connected(holder.session):
-            raise refusals.duplicate(operation, rank, holder.who)
+        holder = self._holder(rank)
         if holder is not None:
-            self._remove(holder, lost=True)
+            raise refusals.duplicate(operation, rank, holder.who)
         self._ranks.join(rank)
         member.rank = rank
         self._publish()
@@ -145,13 +155,27 @@ class Channel(ABC):
         self._writable.notify_all()
         return rank
 
+    def _holder(self, rank: int) -> Member | None:
+        """Return who acts for the rank. One whose connection has closed is fenced, and no holder any more."""
+        holder = next((m for m in self._members.values() if m.rank == rank), None)
+        if holder is None or self.place.is_connected(holder.session):
+            return holder
+        self._remove(holder, lost=True)
+        return None
+
     def _remove(self, member: Member, *, lost: bool) -> None:
         del self._members[member.session]
         if member.rank is not None:
             (self._ranks.fence if lost else self._ranks.leave)(member.rank)
             self._record("Fence" if lost else "Leave", {"rank": member.rank})
+        elif lost and member.acted:
+            self._miss(member)
         self._exit(member, lost=lost)
         self._wake_all()
+
+    def _stands_in(self, rank: int) -> bool:
+        """Return True when a handle is open that may act for the rank."""
+        return any(member.client_id == rank and member.role != "producer" for member in self._members.values())
 
     def _wake_all(self) -> None:
         self._readable.notify_all()

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import fdcomm.errors
 from fdcomm.errors import AddressInUseError, FdcommError, HostStartError
-from fdcomm.forksafety import close_in_child
+from fdcomm.forksafety import close_in_child, no_fork
 from fdcomm.host.main import Orders
 from fdcomm.host.service import HostConfig
 from fdcomm.rendezvous import Record, RecordLock
@@ -51,9 +51,12 @@ class HostProcess:
             "from fdcomm.host.main import main; main()"
         )
         # -S: the host needs the standard library only, and start-up without site-packages is faster.
-        self._process = subprocess.Popen(
-            [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-        )
+        self._finalizer: weakref.finalize[..., HostProcess] | None = None
+        with no_fork():
+            self._process = subprocess.Popen(
+                [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+            )
+            close_in_child(self)
         self._owner = os.getpid()
         try:
             self.record = self._hand_over(orders)
@@ -63,7 +66,6 @@ class HostProcess:
             self._process.wait()
             raise
         self._finalizer = weakref.finalize(self, _end, self._process, self.record.port, self._owner)
-        close_in_child(self)
 
     def is_running(self) -> bool:
         """Return False once the process has ended."""
@@ -76,11 +78,13 @@ class HostProcess:
 
     def stop(self) -> None:
         """End it and remove what it left. Idempotent; bounded to a few seconds."""
-        self._finalizer()
+        if self._finalizer is not None:
+            self._finalizer()
 
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of the pipe, so that the owner's end is still the host's end."""
-        self._finalizer.detach()
+        if self._finalizer is not None:
+            self._finalizer.detach()
         self._close_pipes()
         self._process.returncode = 0  # not our child: nothing to wait for
 
@@ -141,4 +145,5 @@ def _end(process: subprocess.Popen[bytes], port: int, owner: int) -> None:
         process.wait()
     # A host that ended in order has removed its record; one that was killed has not.
     with contextlib.suppress(AddressInUseError, FdcommError):
-        RecordLock(port).release()
+        with no_fork():  # a child would hold a copy of the lock
+            RecordLock(port).release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import socket
@@ -10,13 +11,18 @@ from multiprocessing import managers
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Final
 
-from fdcomm.errors import ProtocolViolationError
+from fdcomm.errors import HostLostError, ProtocolViolationError
 from fdcomm.host.service import Hello, HostService, Welcome
 from fdcomm.wire import SERVICE, STALL_S, limit_stalls, tune_tcp
 
 __all__ = ("Front", "HostServer")
 
 EXPOSED: Final = {"open_session", "close_session", "act"}
+
+_OUT_OF: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_CLOSED: Final = (errno.EBADF, errno.EINVAL, None)  # None: the standard listener's own "listener is closed"
+_PAUSE_S: Final = 0.05
+"""How long to leave a machine alone that has no file descriptor, thread or memory left."""
 
 
 class Front:
@@ -27,15 +33,34 @@ class Front:
     def __init__(self) -> None:
         self._thread = threading.local()  # each connection is served by one thread
         self._sockets: dict[int, socket.socket] = {}
+        self._lock = threading.Lock()
+        self._refused = 0
+
+    def refuse(self) -> None:
+        """Count a connection that could not be served."""
+        with self._lock:
+            self._refused += 1
+
+    def refused(self) -> int:
+        """Return how many connections could not be served."""
+        return self._refused
 
     def begin(self, connection: Connection[Any, Any]) -> None:
         self._thread.connection = connection
         self._thread.session = 0
 
     def open_session(self, hello: Hello) -> Welcome:
-        welcome = self.service.open_session(hello)
+        try:
+            sock = socket.socket(fileno=os.dup(self._thread.connection.fileno()))
+        except OSError as error:
+            raise HostLostError(f"the host cannot serve another session: {error.strerror}; raise its limits") from error
+        try:
+            welcome = self.service.open_session(hello)
+        except BaseException:
+            sock.close()
+            raise
         self._thread.session = welcome["session"]
-        self._sockets[welcome["session"]] = socket.socket(fileno=os.dup(self._thread.connection.fileno()))
+        self._sockets[welcome["session"]] = sock
         return welcome
 
     def __getattr__(self, name: str) -> Any:
@@ -105,11 +130,38 @@ class HostServer(managers.Server):
             answer = ("#ERROR", error)
         return pickle.dumps(answer, protocol=5)
 
+    def accepter(self) -> None:
+        """Accept connections for as long as the listener is open. One that finds no thread is closed, and counted.
+
+        The standard server's loop ends with the first thread that cannot be started, and does not rest while no
+        file descriptor is left.
+        """
+        rest = threading.Event()
+        listener: Any = self.listener  # type: ignore[attr-defined]
+        while True:
+            try:
+                conn = listener.accept()
+            except OSError as error:
+                if error.errno in _OUT_OF:  # the connection waits in the backlog
+                    rest.wait(_PAUSE_S)
+                elif error.errno in _CLOSED:
+                    return
+                continue
+            try:
+                threading.Thread(target=self.handle_request, args=(conn,), name="fdcomm-serve", daemon=True).start()
+            except (RuntimeError, MemoryError):
+                conn.close()
+                self._front.refuse()
+                rest.wait(_PAUSE_S)
+
     def start(self) -> None:
         """Accept connections in a daemon thread."""
         threading.Thread(target=self.accepter, name="fdcomm-accept", daemon=True).start()
 
 
 def _limit(conn: Connection[Any, Any], seconds: float) -> None:
-    with socket.socket(fileno=os.dup(conn.fileno())) as sock:
+    sock = socket.socket(fileno=conn.fileno())  # no copy: there may be no file descriptor left
+    try:
         limit_stalls(sock, seconds)
+    finally:
+        sock.detach()

@@ -15,21 +15,26 @@ from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
 from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, CONTROLS, FIFOS, GATES, NOTES, WITHOUT
 from fdcomm.host.members import Channel, Place
+from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
 __all__ = ("PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
 
-PROTOCOL_VERSION: Final = 2
+PROTOCOL_VERSION: Final = 3
 
 # What a client may call, by class of channel.
 _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     DispatchChannel: frozenset({"put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
-    GateChannel: frozenset({"put_answer", "collect", "view"}),
+    GateChannel: frozenset({"put_answer", "put_answers", "collect", "view"}),
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
     **controls.ACTIONS,
+    RearrangeChannel: frozenset(
+        {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
+        | {"report", "take_update", "updated", "put_stats", "stats"}
+    ),
 }
 
 
@@ -83,7 +88,7 @@ class Welcome(TypedDict):
 
 
 def words_needed(config: HostConfig) -> int:
-    """Return how many shared words a host has: for each broadcast channel, exist and one ticket per rank."""
+    """Return how many shared words a host has: for each broadcast channel, a ticket of all and one of each rank."""
     return config.dp_size * len(BROADCASTS[config.kind]) * (1 + config.tp_size)
 
 
@@ -97,6 +102,7 @@ class HostService:
         recorder: Where events go; None records nothing.
         is_connected: Says whether a session's connection is still open. Asked when another process claims its rank,
             so that a restarted rank need not wait until the host has noticed the end of the old one.
+        refused: Says how many connections could not be served.
         instance: Random number that tells this host from an earlier one at the same address.
         words_path: Where clients on this machine can map ``words``; "" when they cannot.
         only: Run these channels and no others: for simulations, in which every lock is a scheduling point.
@@ -110,6 +116,7 @@ class HostService:
         *,
         recorder: Recorder | None = None,
         is_connected: Callable[[int], bool] = lambda session: True,
+        refused: Callable[[], int] = lambda: 0,
         instance: int = 0,
         words_path: str = "",
         only: Collection[str] | None = None,
@@ -125,7 +132,7 @@ class HostService:
 
             def place(protocol: str, dp: int = dp) -> Place:
                 runs = only is None or protocol in only
-                return Place(protocol, dp, runtime, recorder if runs else None, is_connected)
+                return Place(protocol, dp, runtime, recorder if runs else None, is_connected, refused)
 
             channels = self._channels(words, dp, place)
             self._replicas.append({name: channels[name] for name in channels if only is None or name in only})
@@ -188,11 +195,12 @@ class HostService:
         if channel is None or action not in _ACTIONS[type(channel)] or action in WITHOUT.get(protocol, ()):
             raise ProtocolViolationError(f"{protocol}.{action}: this host has no such action", operation=action)
         for arg in args:
-            if isinstance(arg, bytes) and len(arg) > self.config.max_batch_bytes:
-                raise PayloadTooLargeError(
-                    f"{action}: the item has {len(arg)} bytes, the host allows {self.config.max_batch_bytes}",
-                    operation=action,
-                )
+            for item in arg if isinstance(arg, list) else (arg,):
+                if isinstance(item, bytes) and len(item) > self.config.max_batch_bytes:
+                    raise PayloadTooLargeError(
+                        f"{action}: the item has {len(item)} bytes, the host allows {self.config.max_batch_bytes}",
+                        operation=action,
+                    )
         return getattr(channel, action)(session, *args)
 
     def channel(self, protocol: str, dp: int = 0) -> Channel:
@@ -220,6 +228,8 @@ class HostService:
             channels[name] = controls.CHANNELS[name](place(name), config.tp_size)
         for name, barriers in BARRIER_GROUPS[config.kind].items():
             channels[f"barriers.{name}"] = BarrierChannel(place(f"barriers.{name}"), barriers, config.tp_size)
+        if config.kind == "worker":
+            channels["rearrange"] = RearrangeChannel(place("rearrange"), config.tp_size)
         return channels
 
     def _words_base(self, dp: int, protocol: str) -> int:
@@ -250,5 +260,7 @@ class HostService:
     def _end(self, session: int, *, lost: bool) -> None:
         dp = self._replica_of.pop(session, None)
         if dp is not None:
-            for channel in self._replicas[dp].values():
-                channel.close_session(session, lost=lost)
+            channels = self._replicas[dp].values()
+            acted = lost and any(channel.has_acted(session) for channel in channels)
+            for channel in channels:
+                channel.close_session(session, lost=lost, acted=acted)

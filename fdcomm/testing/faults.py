@@ -1,7 +1,11 @@
 """FaultRuntime: stops, kills or fails a process at the k-th passage of a named point.
 
 Points of a client: ``call.send``, ``call.sent``, ``call.received``. Points of a host: ``PutTasks.enter``,
-``GetTasks.enter``, ``Clear.enter``, and ``<Action>.done`` inside the critical section of each action.
+``GetTasks.enter``, ``Clear.enter``, ``PutAnswer.enter``, ``Collect.enter``, ``Arrive.enter``, and ``<Action>.done``
+inside the critical section of each action of each protocol.
+
+A host that is started while ``FDCOMM_FAULTS`` is set runs on this runtime, with these faults; without it, a host does
+not import this module.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
@@ -21,7 +25,7 @@ __all__ = ("VARIABLE", "Fault", "FaultInjected", "FaultRuntime", "Kind", "as_tex
 
 VARIABLE: Final = "FDCOMM_FAULTS"
 
-Kind = Literal["kill", "stop", "raise", "pause"]
+Kind = Literal["kill", "stop", "raise", "interrupt", "pause", "tell"]
 
 
 class FaultInjected(Exception):
@@ -35,7 +39,8 @@ class Fault:
     Args:
         point: Name of the point.
         kind: ``kill``: SIGKILL to this process. ``stop``: SIGSTOP (its parent may continue it). ``raise``:
-            FaultInjected. ``pause``: the thread waits for :meth:`FaultRuntime.release`.
+            FaultInjected. ``interrupt``: KeyboardInterrupt, as by Ctrl-C. ``pause``: the thread waits for
+            :meth:`FaultRuntime.release`. ``tell``: the runtime's ``tell`` is called with the name of the point.
         hit: At which passage of the point, counted from 1 over all threads.
     """
 
@@ -70,9 +75,15 @@ def from_text(text: str) -> tuple[Fault, ...]:
 
 
 class FaultRuntime(SystemRuntime):
-    """The standard library, with faults at named points. Thread-safe."""
+    """The standard library, with faults at named points. Thread-safe.
 
-    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+    Args:
+        faults: What is armed from the start.
+        tell: Called by a fault ``tell``, in the thread that reached the point.
+    """
+
+    def __init__(self, faults: Iterable[Fault] = (), tell: Callable[[str], None] = lambda point: None) -> None:
+        self._tell = tell
         self._lock = threading.Lock()
         self._faults: dict[tuple[str, int], Fault] = {}
         self._passed: Counter[str] = Counter()
@@ -94,6 +105,10 @@ class FaultRuntime(SystemRuntime):
                 self._reached.setdefault(fault.point, threading.Event())
                 self._released.setdefault(fault.point, threading.Event())
 
+    def arm_next(self, point: str, kind: Kind) -> None:
+        """Add a fault for the next passage of a point."""
+        self.arm(Fault(point, kind, self.passages(point) + 1))
+
     def passages(self, point: str) -> int:
         """Return how often the point has been passed or reached."""
         with self._lock:
@@ -112,6 +127,10 @@ class FaultRuntime(SystemRuntime):
             os.kill(os.getpid(), signal.SIGSTOP)
         elif fault.kind == "raise":
             raise FaultInjected(f"{name}, passage {fault.hit}")
+        elif fault.kind == "interrupt":
+            raise KeyboardInterrupt(name)
+        elif fault.kind == "tell":
+            self._tell(name)
         else:
             self._reached[name].set()
             self._released[name].wait()

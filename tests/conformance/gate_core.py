@@ -52,7 +52,9 @@ def key_of(number: int) -> str:
 def free(config: Config) -> Gate:
     """Return the model in which any live rank may answer any key, and everybody may leave and crash."""
     everyone = frozenset(range(config.ranks))
-    return Gate(replace(config, max_issues=None, skippers=frozenset(), leavers=everyone, mortal=everyone))
+    return Gate(
+        replace(config, max_issues=None, skippers=frozenset(), leavers=everyone, mortal=everyone, silent=everyone)
+    )
 
 
 class GateDriver:
@@ -112,9 +114,10 @@ class GateDriver:
         else:
             assert rank is not None
             self.dead.discard(rank)
-            if name == "Fence":
+            if name in ("Fence", "Vanish"):
                 self.todo[rank] = frozenset()
-            return {"Join": core.join, "Leave": core.leave, "Fence": core.fence, "Reappear": core.reappear}[name](rank)
+            call = getattr(core, name.lower())
+            return call(rank)
         return None
 
     def _answer(self, name: str, rank: int, issue: int) -> object:
@@ -241,6 +244,8 @@ def probes(
             yield f"Fence({rank})", partial(core.fence, rank), None
         if status != LOST:
             yield f"Reappear({rank})", partial(core.reappear, rank), (False,)
+        if status != AWAY:
+            yield f"Vanish({rank})", partial(core.vanish, rank), None
         for key in range(1, anything.config.keys + 2):
             name = key_of(key)
             possible = ("PutAnswer", rank, key) in enabled or (here and key > anything.config.keys)

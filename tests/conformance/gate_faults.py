@@ -77,6 +77,19 @@ class _FenceKeepsLate(_Gate):
         self.late[rank].extend(owed)
 
 
+class _VanishIsNothing(_Gate):
+    def vanish(self, rank: int) -> None:
+        if rank in self.live or rank in self.lost:
+            super().vanish(rank)
+
+
+class _VanishKeepsLate(_Gate):
+    def vanish(self, rank: int) -> None:
+        owed = list(self.late[rank])
+        super().vanish(rank)
+        self.late[rank].extend(owed)
+
+
 class _JoinRevives(_Gate):
     def join(self, rank: int) -> None:
         super().join(rank)
@@ -142,6 +155,8 @@ CORE: dict[str, type[_Gate]] = {
         _FenceDoomsNothing,
         _FenceDoomsAll,
         _FenceKeepsLate,
+        _VanishIsNothing,
+        _VanishKeepsLate,
         _JoinRevives,
         _LostCanAnswerNewRounds,
         _HeadOfLine,
@@ -170,9 +185,14 @@ def _always_lost(original: Any) -> Any:
     return lambda self, member, *, lost: original(self, member, lost=True)
 
 
+def _trusting(original: Any) -> Any:
+    return lambda self, rank: next((m for m in self._members.values() if m.rank == rank), None)
+
+
 # name -> (method of GateChannel, what is done to it)
 SERVICE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "a new handle is not noticed": ("_enter", _nothing),
+    "the end of an old handle is not noticed when a new one opens": ("_holder", _trusting),
     "rounds of lost ranks are kept": ("_end_lost", _nothing),
     "rounds never time out": ("_end_overdue", _nothing),
     "nothing is recorded": ("_record", _nothing),

@@ -1,7 +1,8 @@
 """What a host's gate channel can do between two critical sections: the moves in the model's graph.
 
 A rank is claimed by its first answer, so Join and what the answer does are one critical section. Join by itself
-happens only when the answer has to wait, and gives up.
+happens only when the answer has to wait, and gives up. A handle that opens while the host does not know that the
+process before it is gone is Fence and Reappear in one critical section.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def _moves(
     first = (state, action, after)
     if action.name != "Join":
         yield (first,)
+        if action.name == "Fence":
+            yield first, next((after, back, then) for back, then in steps[after] if back == _back(action))
         return
     rank = action.params[0][1]
     for answer, then in steps[after]:
@@ -55,6 +58,10 @@ def _moves(
             yield first, (after, answer, then)
     if any(must_wait(model, after, rank, issue) for issue in model.next_of(after, rank)):
         yield (first,)
+
+
+def _back(fence: Action) -> Action:
+    return Action("Reappear", fence.params)
 
 
 def walks(start: State, moves: dict[State, list[Move]]) -> Iterator[list[Move]]:

@@ -11,6 +11,7 @@ R = frozenset[int]
 CORE: dict[str, Config] = {
     "2 ranks, everything": Config(skippers=R({0}), leavers=R({0}), mortal=R({1})),
     "1 key again and again": Config(keys=1, max_issues=3, max_late=1, skippers=R({0}), mortal=R({1})),
+    "1 key, ends before the first answer": Config(keys=1, mortal=R({1}), silent=R({1})),
 }
 CORE_LARGE: dict[str, Config] = {
     "3 ranks": Config(ranks=3, skippers=R({0}), leavers=R({1}), mortal=R({2})),

@@ -138,7 +138,7 @@ class ServiceDriver:
         elif action.name == "Skip":
             self.todo[rank] -= {action.param("issue") or 0}
         else:
-            self._life(action.name, rank)
+            self._life(action.name if len(move) == 1 else "Return", rank)
 
     def put(self, transport: InprocTransport, rank: int, issue: int) -> bool:
         """Put the answer of a rank to a request, without waiting."""
@@ -183,9 +183,11 @@ class ServiceDriver:
             holder = self.holder.pop(rank)
             self.closed.append(holder)
             self.dead.discard(rank)
-            if name == "Fence":
+            if name != "Leave":
                 self.todo[rank] = frozenset()
-            (holder.abandon if name == "Fence" else holder.close)()
+            if name == "Return":  # the host hears of the end of the old handle after the new one has opened
+                self.spare[rank].append(self.open(rank))
+            (holder.close if name == "Leave" else holder.abandon)()
 
     def _refill(self, rank: int, state: State) -> None:
         if not self.spare[rank]:

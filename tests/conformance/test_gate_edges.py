@@ -22,14 +22,14 @@ EVERY_ACTION = set(Model().actions)
 @pytest.mark.parametrize("plan", CORE)
 def test_the_core_takes_every_edge(plan: str) -> None:
     coverage = drive_core(CORE[plan])
-    assert coverage.edges > coverage.states > 100
+    assert coverage.edges > coverage.states > 50
     assert coverage.refusals > coverage.states
 
 
 def test_the_plans_have_every_action() -> None:
-    assert set(drive_core(CORE["2 ranks, everything"]).actions) == EVERY_ACTION
+    assert {name for config in CORE.values() for name in drive_core(config).actions} == EVERY_ACTION
     names = {action.name for config in SERVICE.values() for _, action, _ in host_moves(config)[0].edges}
-    assert names == EVERY_ACTION
+    assert names == EVERY_ACTION - {"Vanish"}  # which needs that no handle is open: tests/unit/test_gate_members.py
 
 
 @pytest.mark.parametrize("plan", SERVICE)
@@ -48,6 +48,8 @@ CORE_PLANS = {
     "HeadOfLine": Config(),
     "NewestFirst": Config(),
     "ForgetsNewest": Config(max_late=1),
+    "VanishIsNothing": Config(keys=1, max_issues=1, silent=R({1})),
+    "VanishKeepsLate": Config(keys=1, silent=R({1})),
 }
 
 
@@ -74,7 +76,7 @@ def test_a_fault_of_the_channel_shows(fault: str, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("rank", [-1, 2])
-@pytest.mark.parametrize("method", ["join", "leave", "fence", "reappear"])
+@pytest.mark.parametrize("method", ["join", "leave", "fence", "vanish", "reappear"])
 def test_a_rank_out_of_range_is_refused(method: str, rank: int) -> None:
     with pytest.raises(RankError):
         getattr(Gate[str](2), method)(rank)

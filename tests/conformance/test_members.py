@@ -32,7 +32,7 @@ def test_a_rank_is_claimed_by_its_first_read(pair: Queue) -> None:
     with pytest.raises(DuplicateRankError):
         pair.client(0, role="reader")
     reader.close()
-    assert writer.get_tasks() == ([], False)  # now the rank is free
+    assert writer.get_tasks() == ([], True)  # now the rank is free
     assert pair.engine.statistics().live == (0,)
 
 
@@ -72,7 +72,7 @@ def test_a_lost_reader_is_named_and_its_successor_goes_on(transport: str) -> Non
         assert take(first)[0] == "not started"  # the others go on reading
         again = queue.client(1, role="reader")
         assert queue.engine.statistics().lost == ()
-        assert again.get_tasks() == ([], False)  # both were started without it
+        assert again.get_tasks() == ([], True)  # both were started without it
         queue.engine.put_tasks("new", timeout=LONG_S)
         assert [take(first)[0], take(again)[0]] == ["new", "new"]
 
@@ -96,7 +96,7 @@ def test_a_lost_producer_takes_its_waiting_put_along(pair: Queue) -> None:
     assert isinstance(put.error(), FencedError if pair.name == "inproc" else ClosedError)
     until(lambda: pair.engine.statistics().waiting_puts == 0)
     assert [take(first)[0], take(second)[0]] == ["one", "one"]
-    assert [first.get_tasks(), second.get_tasks()] == [([], False), ([], False)]
+    assert [first.get_tasks(), second.get_tasks()] == [([], True), ([], True)]
 
 
 def test_replicas_are_apart(transport: str) -> None:
@@ -105,10 +105,10 @@ def test_replicas_are_apart(transport: str) -> None:
         readers = [queue.client(0, role="reader", dp=dp) for dp in range(2)]
         writers[0].put_tasks("zero", timeout=LONG_S)
         assert [reader.exist_tasks() for reader in readers] == [True, False]
-        assert readers[1].get_tasks() == ([], False)
+        assert readers[1].get_tasks() == ([], True)
         writers[1].put_tasks("one", timeout=LONG_S)
         writers[1].clear_data()
-        assert readers[1].get_tasks() == ([], False)
+        assert readers[1].get_tasks() == ([], True)
         assert take(readers[0]) == ("zero", True)
         lose(readers[0])
         until(lambda: writers[0].statistics().lost == (0,))

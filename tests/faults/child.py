@@ -20,7 +20,7 @@ import fdcomm.host.process
 import fdcomm.transports.manager
 import fdcomm.wire
 from fdcomm import EngineCacheQueue, EngineWorkerQueue, FdcommError
-from fdcomm.runtime import SystemRuntime
+from fdcomm.testing.faults import FaultRuntime, Kind
 from tests.multiproc.reader import batch
 
 __all__ = ("main",)
@@ -35,27 +35,11 @@ def say(**message: Any) -> None:
         sys.stdout.flush()
 
 
-class ArmedRuntime(SystemRuntime):
-    """Does what was armed when the process passes a named point, once: ``kill``, ``interrupt`` or ``say``."""
-
-    def __init__(self) -> None:
-        self.armed: dict[str, str] = {}
-
-    def point(self, name: str) -> None:
-        action = self.armed.pop(name, "")
-        if action == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        elif action == "interrupt":
-            raise KeyboardInterrupt(name)
-        elif action:
-            say(point=name)
-
-
 class Puppet:
     """What the orders reach."""
 
     def __init__(self) -> None:
-        self.runtime = ArmedRuntime()
+        self.runtime = FaultRuntime(tell=lambda point: say(point=point))
         self.queue: EngineWorkerQueue | EngineCacheQueue | None = None
 
     def open(self, **arguments: Any) -> int:
@@ -80,9 +64,9 @@ class Puppet:
         for name in names:
             self.call("put_tasks", batch(name, randomness), timeout=100)
 
-    def arm(self, point: str, action: str) -> None:
-        """Arm a point."""
-        self.runtime.armed[point] = action
+    def arm(self, point: str, kind: Kind) -> None:
+        """Arm the next passage of a point."""
+        self.runtime.arm_next(point, kind)
 
     def host(self) -> dict[str, Any]:
         """Return what the owner knows of its host."""

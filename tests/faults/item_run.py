@@ -79,13 +79,17 @@ def _results(server: Any, rank: Remote) -> list[str]:
     return [] if answers == [False, "result", False, None, True] else [f"the done queue answered {answers}"]
 
 
-def judged(protocol: str, trace: Path) -> tuple[int, list[str]]:
-    """Have the models and TLC judge the run. Returns the number of events, and their objections."""
-    verdicts = accept_file(str(trace), only=(protocol, "done") if protocol == "bitmask" else (protocol,))
-    runs = [run for run in read_channels(trace) if run[0]["protocol"] == protocol]
-    objections = [str(verdict) for verdict in verdicts if not verdict.accepted]
-    objections += [str(verdict) for verdict in judge(runs) if not verdict.accepted]
-    return sum(verdict.events for verdict in verdicts), objections
+def judged(protocol: str, *traces: Path) -> list[tuple[int, list[str]]]:
+    """Have the models and TLC judge the runs. Returns for each file the number of events, and the objections."""
+    files = [[run for run in read_channels(trace) if run[0]["protocol"] == protocol] for trace in traces]
+    by_tlc = iter(judge([run for runs in files for run in runs]))  # all in one run of TLC
+    found = []
+    for trace, runs in zip(traces, files, strict=True):
+        verdicts = accept_file(str(trace), only=(protocol, "done") if protocol == "bitmask" else (protocol,))
+        objections = [str(verdict) for verdict in verdicts if not verdict.accepted]
+        objections += [str(verdict) for verdict in (next(by_tlc) for _ in runs) if not verdict.accepted]
+        found.append((sum(verdict.events for verdict in verdicts), objections))
+    return found
 
 
 def altered(protocol: str, trace: Path) -> Path:

@@ -101,7 +101,7 @@ class Remote:
 
     def start(self, method: str, *args: Any, at: str = "call.sent", **kwargs: Any) -> None:
         """Start a call and return when it has passed the point ``at``."""
-        self.ask("arm", at, "say")
+        self.ask("arm", at, "tell")
         self.send("call", method, *args, **kwargs)
         assert self.answer() == {"point": at}
 

@@ -42,4 +42,4 @@ def test_interrupted_put_is_withdrawn() -> None:
         assert engine.statistics().waiting_puts == 0
         with EngineWorkerQueue(engine.address, client_id=0) as reader:
             assert reader.get_tasks(timeout=LIMIT_S)[0] == ["unread"]
-            assert reader.get_tasks() == ([], False)
+            assert reader.get_tasks() == ([], True)

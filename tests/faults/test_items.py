@@ -31,12 +31,12 @@ CALLS += [
 def test_a_run_of_real_processes_is_a_behaviour(protocol: str, tmp_path: Path) -> None:
     trace = tmp_path / "run.ndjson"
     assert record(protocol, trace) == []
-    events, objections = judged(protocol, trace)
+    ((events, objections),) = judged(protocol, trace)
     assert objections == []
     assert events > 20
     known = {protocol, "done"} if protocol == "bitmask" else {protocol}
     assert [text for event in read(trace) if event["protocol"] in known and (text := problem(event, SCHEMA))] == []
-    _, objections = judged(protocol, altered(protocol, trace))
+    ((_, objections),) = judged(protocol, altered(protocol, trace))
     assert len(objections) == 2, "both judges must object"
 
 

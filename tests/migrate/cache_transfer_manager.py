@@ -23,6 +23,8 @@ class CacheTransferManager:
         self.pools = {status: ThreadPoolExecutor(1) for status in CacheStatus}
         self.work: list[Future[None]] = []
         self.moved: list[str] = []
+        self.rounds: list[tuple[int, str]] = []
+        self.number = 0
         self.running = True
 
     def wait(self, barrier: Any) -> None:
@@ -42,6 +44,24 @@ class CacheTransferManager:
             if read_finish:
                 self.broadcast.value[0] = 0
             self.running = task[0] is not CacheStatus.CTRL  # in this example, the end
+            self.work.append(self.pools[task[0]].submit(self.execute, task))
+            self.wait(self.queue.barrier3)
+        else:
+            self.wait(self.queue.barrier2)
+            idle()
+
+    def round_with_ticket(self) -> None:
+        """The same with the ticket in the flag's place: all ranks take that task, or none does, whatever is cleared."""
+        self.number += 1
+        self.wait(self.queue.barrier0)
+        if self.rank == 0:
+            self.broadcast.value[0] = self.queue.transfer_ticket()
+        self.wait(self.queue.barrier1)
+        ticket = self.broadcast.value[0]
+        task = self.queue.get_transfer_task(ticket=ticket)[0] if ticket else None
+        if task is not None:
+            self.rounds.append((self.number, str(task[1])))
+            self.running = task[0] is not CacheStatus.CTRL
             self.work.append(self.pools[task[0]].submit(self.execute, task))
             self.wait(self.queue.barrier3)
         else:
@@ -86,10 +106,13 @@ def main() -> None:
     broadcast = Signal(arguments.signals, f"cache_task_broadcast_signal.{arguments.dp}")
     manager = CacheTransferManager(queue, arguments.rank, broadcast)
     while manager.running:
-        manager.round()
+        if arguments.tickets:
+            manager.round_with_ticket()
+        else:
+            manager.round()
     for work in manager.work:
         work.result()
     for pool in manager.pools.values():
         pool.shutdown()
-    say(event="moved", tasks=manager.moved)
+    say(event="moved", tasks=manager.moved, rounds=manager.rounds)
     queue.close()

@@ -53,7 +53,7 @@ class PrefixCacheManager:
                 self.read[task].append(read)
                 if len(self.read[task]) == self.ranks:
                     self.swapped[task].set()
-            else:
+            elif done[1] in self.swapped:  # else nobody waits for it
                 self.swapped[done[1]].set()
 
     def reset(self) -> None:
@@ -71,6 +71,8 @@ def _use(queue: Any, dp: int, arguments: Any) -> None:
         manager.issue_swap(CacheStatus.SWAP2GPU, f"{dp}.in.{number}", [number], [number])
         say(event="read", dp=dp, lengths=sorted(manager.issue_read(f"{dp}.read.{number}", ["key"] * number)))
     evictor.join()
+    if arguments.clear:
+        _clear_now_and_then(queue, dp, arguments.count)
     manager.reset()
     say(event="reset", dp=dp, empty=queue.empty())
     queue.put_transfer_task((CacheStatus.CTRL, "end"))
@@ -78,6 +80,16 @@ def _use(queue: Any, dp: int, arguments: Any) -> None:
         idle()
     manager.running = False
     manager.receiver.join()
+
+
+def _clear_now_and_then(queue: Any, dp: int, count: int) -> None:
+    """Put tasks for which nobody waits, and take back those that no rank has begun."""
+    for number in range(8 * count):
+        queue.put_transfer_task((CacheStatus.SWAP2CPU, f"{dp}.prefetch.{number}", [0], [number], [number]))
+        if number % 3 == 2:
+            queue.clear_transfer_task()
+        elif number % 3 == 1:
+            idle()
 
 
 def _evict(manager: PrefixCacheManager, dp: int, count: int) -> None:

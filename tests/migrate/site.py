@@ -26,8 +26,8 @@ def options(what: str | None) -> argparse.Namespace:
     parser.add_argument("--dp-size", type=int, default=1)
     parser.add_argument("--dp", type=int, default=0)
     parser.add_argument("--count", type=int, default=5, help="how many batches, tasks or requests for each replica")
-    parser.add_argument("--clear", action="store_true", help="the engine clears the queue now and then")
-    parser.add_argument("--tickets", action="store_true", help="the worker loop uses tickets")
+    parser.add_argument("--clear", action="store_true", help="the engine or the manager clears the queue now and then")
+    parser.add_argument("--tickets", action="store_true", help="the loop of the ranks uses tickets")
     parser.add_argument("--signals", type=Path, help="folder for signals in shared memory")
     return parser.parse_args()
 

@@ -23,11 +23,12 @@ def _batches(dp: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("ranks", TP_SIZES)
 def test_engine_and_workers(ranks: int) -> None:
-    """Every rank runs every batch, once and in order. Only tickets keep them in step, too."""
+    """Every rank runs every batch, once and in order, and in the same step as the others."""
     outcome = run("engine_dispatch", "worker_loop", ranks, DP_SIZE, "--count", COUNT)
     for dp, replica in enumerate(outcome.ranks):
         for said in replica:
             assert [line["batch"] for line in said] == _batches(dp)
+            assert [line["step"] for line in said] == [line["step"] for line in replica[0]]
 
 
 @pytest.mark.parametrize("ranks", TP_SIZES)
@@ -61,6 +62,19 @@ def test_prefix_cache_and_transfer_managers(tmp_path: Path, ranks: int) -> None:
             assert len(moved["tasks"]) == 3 * COUNT
         assert [line["lengths"] for line in outcome.said("read", dp)] == [[number] * ranks for number in range(COUNT)]
         assert outcome.said("reset", dp) == [{"event": "reset", "dp": dp, "empty": True}]
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_transfer_managers_with_tickets(tmp_path: Path, ranks: int) -> None:
+    """All ranks execute the same tasks in the same rounds, also when the manager clears at any moment."""
+    more = ("--count", COUNT, "--clear", "--tickets")
+    outcome = run("prefix_cache_manager", "cache_transfer_manager", ranks, DP_SIZE, *more, signals=tmp_path)
+    for dp, replica in enumerate(outcome.ranks):
+        rounds = [said[0]["rounds"] for said in replica]
+        assert rounds == [rounds[0]] * ranks
+        assert [task for _, task in rounds[0] if task.startswith(f"{dp}.in.")] == [
+            f"{dp}.in.{number}" for number in range(COUNT)
+        ]
 
 
 @pytest.mark.parametrize("ranks", TP_SIZES)

@@ -15,8 +15,9 @@ __all__ = ("main",)
 def event_loop(queue: Any, rank: int) -> None:
     """FastDeploy's loop, unchanged: a flag says that there is a batch, and each rank reads what there is.
 
-    Rank 0 may look just before the last rank has read, and raise the flag just after; then the ranks may find the next
-    batch in different steps. That is so in FastDeploy, too. So the last reader of the last batch ends the loop for all.
+    All ranks meet before they test the flag, and again in a step that has nothing to run. While nobody clears they run
+    the same batches in the same steps. A clear may leave them in different steps (P1.6), also at the end; so the last
+    reader of the last batch ends the loop for all.
     """
     step = 0
     while True:
@@ -25,16 +26,18 @@ def event_loop(queue: Any, rank: int) -> None:
             queue.read_finish_flag.set(1)
         try:
             queue.worker_process_tp_barrier.wait()
+            tasks = []
+            if queue.read_finish_flag.get() == 1:
+                tasks, read_finish = queue.get_tasks()
+                if read_finish:
+                    queue.read_finish_flag.set(0)
+            if not tasks:
+                queue.worker_process_tp_barrier.wait()
+                idle()
+            elif not executed(tasks, step) and read_finish:
+                queue.worker_process_tp_barrier.abort()
         except threading.BrokenBarrierError:
             return
-        if queue.read_finish_flag.get() == 1:
-            tasks, read_finish = queue.get_tasks()
-            if read_finish:
-                queue.read_finish_flag.set(0)
-            if not executed(tasks, step) and read_finish:
-                queue.worker_process_tp_barrier.abort()
-        else:
-            idle()
 
 
 def event_loop_with_tickets(queue: Any, rank: int) -> None:

@@ -136,4 +136,6 @@ def test_names_order_and_defaults(queue: str) -> None:
     ours = {p.name: p.default for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD}
     assert list(ours.items()) == list(wanted.items())
     # What is new can only be passed by name, so FastDeploy's calls mean what they mean there.
-    assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters[len(ours) :])
+    assert [p.kind for p in parameters[len(ours) :]] == [inspect.Parameter.VAR_KEYWORD]
+    with pytest.raises(TypeError, match="dept"):
+        QUEUES[queue](dept=1)

@@ -31,7 +31,7 @@ CLASSES: dict[str, Any] = {
 # What fdcomm adds to FastDeploy's queues.
 OURS = {
     "EngineWorkerQueue": {"close", "statistics", "task_ticket"},
-    "EngineCacheQueue": {"close", "cleanup", "statistics", "is_single_node"},
+    "EngineCacheQueue": {"close", "cleanup", "statistics", "is_single_node", "transfer_ticket"},
     "RankBarrier": {"generation", "missing"},
 }
 # Stores and services of the host that follow no contract of their own.

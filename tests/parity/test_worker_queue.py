@@ -31,12 +31,12 @@ def test_put_tasks(worker: Worker) -> None:
 
 
 def test_get_tasks(worker: Worker) -> None:
-    assert [rank.get_tasks() for rank in worker.ranks] == [([], False)] * worker.place.tp
+    assert [rank.get_tasks() for rank in worker.ranks] == [([], True)] * worker.place.tp
     worker.engine.put_tasks(("tasks", 1), timeout=LIMIT_S)
     got = [rank.get_tasks() for rank in worker.ranks]
     assert got == [([("tasks", 1)], last) for last in _last(worker)]
     assert all(type(tasks) is list and type(all_read) is bool for tasks, all_read in got)
-    assert [rank.get_tasks() for rank in worker.ranks] == [([], False)] * worker.place.tp
+    assert [rank.get_tasks() for rank in worker.ranks] == [([], True)] * worker.place.tp
     with pytest.raises(CommTimeoutError):
         worker.ranks[0].get_tasks(timeout=0.001)
     worker.engine.put_tasks("by ticket", timeout=LIMIT_S)
@@ -52,6 +52,7 @@ def test_exist_tasks(worker: Worker) -> None:
     for rank in worker.ranks:
         assert worker.engine.exist_tasks()
         rank.get_tasks()
+        assert not rank.exist_tasks()  # for this rank
     assert all(queue.exist_tasks() is False for queue in everybody)
 
 

@@ -149,6 +149,10 @@ class ShippedCacheQueue(_Client):
         self._lock.release()
         return task, last
 
+    def empty(self) -> bool:
+        """Look at the list."""
+        return len(self._tasks) == 0
+
     def put_transfer_done_signal(self, item: Any) -> None:
         """Append a result."""
         self._done_lock.acquire()

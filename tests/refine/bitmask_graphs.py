@@ -12,11 +12,30 @@ from models.dispatch_state import Call
 from models.graph import Difference, Named, build, compare, named
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("DONE", "FIXED", "SHIPPED", "compared", "compared_done", "compared_shipped", "dispatch_config", "equivalent")
+__all__ = (
+    "DONE",
+    "FIXED",
+    "MORE",
+    "SHIPPED",
+    "compared",
+    "compared_done",
+    "compared_shipped",
+    "dispatch_config",
+    "equivalent",
+)
 
 R = frozenset[int]
 
+# TLC checks the properties of these in the run that dumps their graph: MCBitmask_* in tla/manifest.toml.
 FIXED: dict[str, bitmask.Config] = {
+    "2 ranks, everybody comes and goes": bitmask.Config(
+        depth=1, leavers=R({1}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
+    ),
+    "2 ranks, 2 tasks queued, 2 calls at once": bitmask.Config(max_calls=3, per_producer=2),
+}
+
+# More of the same, for long runs.
+MORE: dict[str, bitmask.Config] = {
     "1 rank, everybody comes and goes": bitmask.Config(
         ranks=1, depth=1, leavers=R({0}), mortal=R({0}), mortal_producers=R({0}), quitters=R({0})
     ),

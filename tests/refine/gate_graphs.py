@@ -30,13 +30,16 @@ R = frozenset[int]
 FIXED: dict[str, Config] = {
     "2 ranks, everything": Config(max_issues=2, skippers=R({0}), leavers=R({0}), mortal=R({1})),
     "1 key again and again, crash": Config(keys=1, max_issues=3, max_late=3, skippers=R({0}), mortal=R({1})),
+    "1 key, ends before the first answer": Config(keys=1, mortal=R({1}), silent=R({1})),
     "1 key, overlapping requests": Config(keys=1, max_issues=3, max_late=1, overlap=True, leavers=R({1})),
 }
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()} | {"MaxLate": FORGETFUL.config}
 
 # Every guard at once.
-UNGUARDED = Config(skippers=R({0}), mortal=R({1}), keys=1, overlap=True, guards=Guards.without(*Guards.names()))
+UNGUARDED = Config(
+    skippers=R({0}), mortal=R({1}), silent=R({0}), keys=1, overlap=True, guards=Guards.without(*Guards.names())
+)
 
 SHIPPED: dict[str, gate_shipped.Config] = {
     "2 ranks, no barrier, all may fail": gate_shipped.Config(

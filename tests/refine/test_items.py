@@ -18,10 +18,11 @@ from tests.refine.bitmask_graphs import dispatch_config, equivalent
 
 R = frozenset[int]
 
+_BITMASKS = bitmask_graphs.FIXED | bitmask_graphs.MORE
 LARGER = BitmaskConfig(ranks=3, leavers=R({1}), mortal=R({0}), max_calls=2, max_epoch=1)
 
 
-@pytest.mark.parametrize("config", [*bitmask_graphs.FIXED.values(), LARGER], ids=[*bitmask_graphs.FIXED, "3 ranks"])
+@pytest.mark.parametrize("config", [*_BITMASKS.values(), LARGER], ids=[*_BITMASKS, "3 ranks"])
 def test_bitmask_and_dispatch_are_one_graph(config: BitmaskConfig) -> None:
     states, edges, wrong = equivalent(config)
     assert wrong == ""
@@ -55,9 +56,9 @@ def test_an_item_channel_refines_broadcast(config: ItemConfig) -> None:
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize("name", bitmask_graphs.FIXED)
+@pytest.mark.parametrize("name", _BITMASKS)
 def test_bitmask_is_its_spec(name: str) -> None:
-    wanted, difference = bitmask_graphs.compared(bitmask_graphs.FIXED[name])
+    wanted, difference = bitmask_graphs.compared(_BITMASKS[name])
     assert len(wanted.states) > 500
     assert not difference, difference.text()
 

@@ -9,7 +9,10 @@ from typing import Any, TypeVar
 
 from models.graph import Named
 from models.kernel import show
-from tla.run import ROOT, Run, dump
+from tla.dot import StateGraph
+from tla.manifest import with_graph
+from tla.run import ROOT, Run, dump, graph_of
+from tla.shared import graph_run
 
 __all__ = ("config_text", "function", "tlc_graph")
 
@@ -33,13 +36,7 @@ def tlc_graph(
     formula: str = "Spec",
 ) -> Named[S]:
     """Run TLC on ``tla/<module>`` and return its graph. The spec's variables must be exactly ``fields``."""
-    with tempfile.TemporaryDirectory(prefix="fdcomm-graph-") as folder:
-        # TLC looks for the configuration beside the root module, so both are made here.
-        spec = ROOT / module
-        root, config = Path(folder) / "Graph.tla", Path(folder) / "Graph.cfg"
-        root.write_text(f"---- MODULE Graph ----\nEXTENDS {spec.stem}\n====\n", encoding="utf-8")
-        config.write_text(config_text(constants, formula), encoding="utf-8")
-        _, graph = dump(Run(root, config, library=(spec.parent,)))
+    graph = _graph(ROOT / module, constants, formula)
     states = {}
     for state in graph.states:
         if set(state) != set(fields):
@@ -52,6 +49,20 @@ def tlc_graph(
         frozenset(states.values()),
         frozenset((states[before], label, states[after]) for before, label, after in graph.edges),
     )
+
+
+def _graph(spec: Path, constants: Mapping[str, object], formula: str) -> StateGraph:
+    text = config_text(constants, formula)
+    listed = with_graph(spec, {name: show(value) for name, value in constants.items()}, formula)
+    if listed is not None:  # TLC checks the properties of this one, and dumps its graph on the way
+        result, dumped = graph_run(listed.run())
+        return graph_of(listed.run(), result, dumped)
+    with tempfile.TemporaryDirectory(prefix="fdcomm-graph-") as folder:
+        # TLC looks for the configuration beside the root module, so both are made here.
+        root, config = Path(folder) / "Graph.tla", Path(folder) / "Graph.cfg"
+        root.write_text(f"---- MODULE Graph ----\nEXTENDS {spec.stem}\n====\n", encoding="utf-8")
+        config.write_text(text, encoding="utf-8")
+        return dump(Run(root, config, library=(spec.parent,)))[1]
 
 
 def function(value: Any, size: int) -> tuple[Any, ...]:

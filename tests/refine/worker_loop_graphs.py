@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from models.graph import Difference, Named, build, compare, named
-from models.worker_loop import Config, State, WorkerLoop
+from models.worker_loop import Config, Entry, State, WorkerLoop
 from tests.refine.tlc_graph import function, tlc_graph
 
 __all__ = ("LOOPS", "compared", "decode")
 
 LOOPS: dict[str, Config] = {
     "worker loop, tickets": Config(engine_clears=True),
-    "worker loop as shipped": Config(shipped=True, engine_clears=True),
+    "worker loop as shipped": Config(shipped=True, tickets=False, engine_clears=True),
+    "worker loop, flag on our queue": Config(tickets=False, depth=2, meets="idle"),
 }
 
 
@@ -21,7 +22,8 @@ def decode(state: Mapping[str, Any]) -> State:
     """Return the model's state for a state of TLC."""
     ranks = len(state["pc"])
     indexed = {name: function(state[name], ranks) for name in ("seen", "pc", "ran")}
-    return State(**{**state, **indexed})
+    log = tuple(Entry(entry["id"], frozenset(entry["taken"])) for entry in state["log"])
+    return State(**{**state, **indexed, "log": log})
 
 
 def compared(config: Config) -> tuple[Named[State], Difference[State]]:

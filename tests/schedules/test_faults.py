@@ -68,6 +68,21 @@ def test_raise_once() -> None:
     assert runtime.passages("p") == 3
 
 
+def test_interrupt_and_tell_at_the_next_passage() -> None:
+    told: list[str] = []
+    runtime = FaultRuntime(tell=told.append)
+    for _ in range(3):
+        runtime.point("p")
+    runtime.arm_next("p", "tell")
+    runtime.arm_next("q", "interrupt")
+    runtime.point("p")
+    runtime.point("p")
+    assert told == ["p"]
+    with pytest.raises(KeyboardInterrupt, match="q"):
+        runtime.point("q")
+    runtime.point("q")
+
+
 def test_pause_until_released() -> None:
     runtime = FaultRuntime([Fault("p", "pause")])
     passed: list[str] = []

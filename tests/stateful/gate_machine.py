@@ -45,7 +45,7 @@ class _CoreMachine(RuleBasedStateMachine):
     @initialize(n=st.integers(1, _MOST), capacity=st.integers(1, 3), max_late=st.integers(1, 3), overlap=st.booleans())
     def start(self, n: int, capacity: int, max_late: int, overlap: bool) -> None:
         everyone = frozenset(range(n))
-        config = Config(n, 3, capacity, max_late, 1000, overlap, skippers=everyone, leavers=everyone, mortal=everyone)
+        config = Config(n, 3, capacity, max_late, 1000, overlap, everyone, everyone, everyone, everyone)
         self.model = Gate(config)
         self.anything = free(config)
         (self.state,) = self.model.initial()
@@ -106,7 +106,7 @@ class _HostMachine(RuleBasedStateMachine):
         self.replica = self.channels.take()
         self.engine: EngineWorkerQueue = self.channels.client(self.replica, 0, "producer")
         both = frozenset({0, 1})
-        self.model = Gate(Config(2, _MOST, 64, 256, max_issues=None, leavers=both, mortal=both))
+        self.model = Gate(Config(2, _MOST, 64, 256, max_issues=None, leavers=both, mortal=both, silent=both))
         self.state: State = initial_state(self.model.config)
         self.handles: dict[int, EngineWorkerQueue] = {}
         self.put_so_far = 0
@@ -172,6 +172,28 @@ class _HostMachine(RuleBasedStateMachine):
         until(lambda: rank in self.view()["lost"], "the fence")
         assert self.take("Crash", rank=rank)
         assert self.take("Fence", rank=rank)
+
+    @precondition(lambda self: self.live())
+    @rule(number=st.integers(0, 1), rarely=st.sampled_from((False, False, False, True)))
+    def restart(self, number: int, rarely: bool) -> None:
+        """The connection of a rank is lost, and its next handle opens before the host may have noticed."""
+        rank = self.live()[number % len(self.live())]
+        if not rarely:
+            return
+        lose(self.handles.pop(rank))
+        self.handles[rank] = self.channels.client(self.replica, rank, None)
+        for name in ("Crash", "Fence", "Reappear"):
+            assert self.take(name, rank=rank)
+
+    @rule(rank=st.integers(0, 1), rarely=st.sampled_from((False, False, False, True)))
+    def vanish(self, rank: int, rarely: bool) -> None:
+        """The connection of a rank is lost that has not answered yet, and has read another channel."""
+        if rarely and self.state.status[rank] == AWAY:
+            self.come(rank)
+            self.handles[rank].get_cache_info()
+            lose(self.handles.pop(rank))
+            until(lambda: rank in self.view()["lost"], "the loss")
+            assert self.take("Vanish", rank=rank)
 
     @rule(overdue=st.sampled_from((False, False, False, True)))
     def collect(self, overdue: bool) -> None:

@@ -76,7 +76,12 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
         "Actors",
         "State",
         "Actions",
-        {"gate": "A request's way", "barrier": "A round's way"}.get(protocol, "A batch's way"),
+        {
+            "gate": "A request's way",
+            "barrier": "A round's way",
+            "signal": "A segment's way",
+            "layerwise": "A task's way",
+        }.get(protocol, "A batch's way"),
         "A rank's life",
         "Guarantees",
         "Races that it closes",

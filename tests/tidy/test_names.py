@@ -31,7 +31,7 @@ ENVIRONMENT = {name for name, action in ACTIONS.items() if action.get("environme
 ONLY_IN_THE_SPECIFICATION = {"LowerExist": "the later step that the variant without the guard LowerInside takes"}
 
 # Public methods of the core that are not actions: pure reads and guards.
-READS_OF_THE_CORE = {"exist_tasks", "num_tasks", "task_ticket", "missing", "can_put", "is_waiting"}
+READS_OF_THE_CORE = {"exist_tasks", "oldest_ticket", "num_tasks", "task_ticket", "missing", "can_put", "is_waiting"}
 
 
 def _method(action: str) -> str:

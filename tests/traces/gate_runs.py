@@ -20,7 +20,8 @@ from tests.conformance.waiting import until
 __all__ = ("ACTIONS", "ALTERED", "lines_of", "random_run", "real_runs")
 
 Event = dict[str, Any]
-ACTIONS = {"Join", "Leave", "Fence", "Reappear", "PutAnswer", "RefuseLate", "Collect", "EndLost", "EndTimeout"}
+ACTIONS = {"Join", "Leave", "Fence", "Vanish", "Reappear"}
+ACTIONS |= {"PutAnswer", "RefuseLate", "Collect", "EndLost", "EndTimeout"}
 _KEYS = {1: "a", 2: 7, 3: ["b", "c"]}
 _WEIGHT = {"PutAnswer": 12, "Join": 8, "Collect": 8, "Crash": 1, "Leave": 1}
 
@@ -34,7 +35,7 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     """Return the events of a run of the model: Open, then ``length`` actions, each crash hidden before its fence."""
     rng = random.Random(seed)
     everybody = frozenset(range(ranks))
-    config = Config(ranks, len(_KEYS), 2, 2, max_issues=None, leavers=everybody, mortal=everybody)
+    config = Config(ranks, len(_KEYS), 2, 2, max_issues=None, leavers=everybody, mortal=everybody, silent=everybody)
     model, state = Gate(config), initial_state(config)
     opening = {"v": 1, "action": "Open", "protocol": "send_cache", "dp": 0}
     events: list[Event] = [opening | {"ranks": ranks, "capacity": 2, "max_late": 2}]
@@ -131,6 +132,10 @@ def _use(server: EngineWorkerQueue, rounds: int) -> None:
             rank.put_finished_req([["after", "finished"]])
         ranks[0].close()
         assert engine.get_finished_req() == [["after", "finished"]]
+        ranks[0] = client(0)
+        ranks[0].get_cache_info()
+        ranks[0]._release(goodbye=False)
+        until(lambda: 0 in engine._view("send_cache", name="view")["lost"], "the loss of rank 0")
     finally:
         for queue in (engine, *ranks):
             queue.close()
@@ -170,9 +175,22 @@ def _set(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Change:
     return change
 
 
+def _changes_rounds(events: list[Event], index: int) -> bool:
+    return index > 1 and bool(events[index]["post"]["rounds"] != events[index - 1]["post"]["rounds"])
+
+
+def is_whole(run: list[Event]) -> bool:
+    """Return True when each change of ALTERED can show in the run: it has every action, and a fence that dooms."""
+    dooms = any(event["action"] == "Fence" and _changes_rounds(run, index) for index, event in enumerate(run))
+    return dooms and {event["action"] for event in run} >= ACTIONS
+
+
 def _renamed(name: str, other: str) -> Change:
+    """The first event of that name after which the rounds are others, if there is one, gets another name."""
+
     def change(events: list[Event]) -> list[Event]:
-        events[_index(events, name)]["action"] = other
+        named = [index for index, event in enumerate(events) if event["action"] == name]
+        events[next((index for index in named if _changes_rounds(events, index)), named[0])]["action"] = other
         return events
 
     return change

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.dispatch_trace import accept
-from tests.traces.gate_runs import ACTIONS, ALTERED, Event, lines_of, random_run, real_runs
+from tests.traces.gate_runs import ACTIONS, ALTERED, Event, is_whole, lines_of, random_run, real_runs
 from tla.gate_trace import judge
 
 pytestmark = pytest.mark.tlc
@@ -15,7 +15,7 @@ def _whole() -> list[Event]:
     """A run of the model that has every action, so that each can be altered."""
     for seed in range(7, 207):
         run = random_run(seed, 2, 80)
-        if {event["action"] for event in run} >= ACTIONS:
+        if is_whole(run):
             return run
     raise AssertionError("no seed gives a run with every action")
 

@@ -9,6 +9,8 @@ import pytest
 
 from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.corpus import cases
+from tests.traces.gate_runs import ACTIONS as GATE_EVENTS
+from tests.traces.gate_runs import random_run, real_runs
 from tests.traces.schema import SCHEMA, problem
 
 ACCEPTED = [event for case in cases() if case.position is None for event in case.events]
@@ -23,12 +25,39 @@ def test_the_corpus_has_every_event() -> None:
     assert {event["action"] for event in ACCEPTED} == {"Open", *DISPATCH_EVENTS}
 
 
-def test_the_schema_has_every_event_of_items_queues_and_barriers() -> None:
+def test_the_schema_has_every_event() -> None:
     named: set[str] = set()
     for branch in SCHEMA["oneOf"]:
         action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
         named |= set(action.get("enum", [action.get("const")]))
-    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS}
+    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
+
+
+def test_events_of_a_gate_fit(seed: int) -> None:
+    runs = [*real_runs(3), *(random_run(seed + number, 2 + number % 2, 60) for number in range(20))]
+    events = [event for run in runs for event in run]
+    assert {event["action"] for event in events} >= GATE_EVENTS
+    assert [text for event in events if (text := problem(event, SCHEMA))] == []
+
+
+@pytest.mark.parametrize(
+    ("action", "path", "value"),
+    [
+        ("PutAnswer", "args", {"rank": 0}),
+        ("PutAnswer", "result", {"all_put": 1}),
+        ("Collect", "result", {}),
+        ("EndLost", "result", {"key": 0}),
+        ("Join", "args", {"rank": -1}),
+        ("Join", "post", {"rounds": [0], "late": [0, 0]}),
+        ("Join", "protocol", "dispatch"),
+        ("Open", "capacity", 0),
+    ],
+)
+def test_a_wrong_event_of_a_gate_does_not_fit(action: str, path: str, value: object) -> None:
+    events = (event for number in range(200) for event in random_run(number, 2, 60))
+    event = next(event for event in events if event["action"] == action)
+    assert problem(event, SCHEMA) == ""
+    assert problem({**event, path: value}, SCHEMA) != ""
 
 
 @pytest.mark.parametrize(

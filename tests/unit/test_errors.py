@@ -37,6 +37,13 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "ProtocolViolationError": (RuntimeError,),
     "RankError": (ValueError,),
     "ReadOnlyError": (TypeError,),
+    "SignalError": (),
+    "SignalInUseError": (FileExistsError,),
+    "SignalMismatchError": (ValueError,),
+    "SignalNameError": (ValueError,),
+    "SignalNotFoundError": (FileNotFoundError,),
+    "SignalReplacedError": (),
+    "SignalSpaceError": (OSError,),
     "StaleAnswerError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),
 }

@@ -19,16 +19,18 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from tests.verify.check import Check, Row, run
+from tla.shared import FOLDER as TLC_RUNS
 
 __all__ = ("run_all",)
 
 _TAIL = 2000
 
 
-def _serve(connection: Connection, log: str, folder: str) -> None:
+def _serve(connection: Connection, log: str, folder: str, runs: str) -> None:
     os.setsid()
     os.environ["TMPDIR"] = folder
     os.environ["FDCOMM_RUNTIME_DIR"] = os.path.join(folder, "run")
+    os.environ[TLC_RUNS] = runs
     tempfile.tempdir = None
     fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(fd, 1)
@@ -50,8 +52,10 @@ class _Worker:
         self.log = folder / f"worker{number}.log"
         private = folder / f"w{number}"
         private.mkdir()
+        runs = folder / "tlc"  # all workers' together, and gone with this invocation
+        runs.mkdir(exist_ok=True)
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, str(self.log), str(private)))
+        self.process = context.Process(target=_serve, args=(theirs, str(self.log), str(private), str(runs)))
         self.process.start()
         theirs.close()
         self.check: Check | None = None

@@ -98,7 +98,8 @@ def test_longest_checks_start_first(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         for check, s in ((short, 1.0), (long, 9.0))
     }
     command._remember(rows, "small")
-    assert command._longest_first([short, long, new], "small") == [new, long, short]
+    later = replace(new, level="V6")
+    assert command._longest_first([short, new, long, later], "small") == [long, later, new, short]
     assert command._longest_first([short, long], "large") == [short, long]
 
 

@@ -11,10 +11,11 @@ from models.dispatch import Config
 from models.graph import Difference
 from tests.refine import broadcast_graphs, shipped_graphs, worker_loop_graphs
 from tests.refine.broadcast_graphs import ABSTRACT
-from tests.refine.dispatch_graphs import FAULTY, FIXED, UNGUARDED, compared
+from tests.refine.dispatch_graphs import FAULTY, FIXED, MORE, UNGUARDED, compared
+from tests.refine.shipped_graphs import MORE as MORE_SHIPPED
 from tests.refine.shipped_graphs import SHIPPED
 from tests.refine.worker_loop_graphs import LOOPS
-from tests.verify import cache_rows
+from tests.verify import cache_rows, faults
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -28,11 +29,13 @@ _ALL_GUARDS = "FIXED without any guard but GuardOwnRead and FenceFrees"
 def checks(protocol: str, size: str) -> list[Check]:
     """Return one check for each configuration; "large" also takes the guards away, together and each by itself."""
     if protocol in cache_rows.PROTOCOLS:
-        return cache_rows.v2(protocol, size)
+        return cache_rows.v2(protocol, size) + faults.checks(protocol)
     if protocol != "dispatch":
-        return []
-    found = [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in FIXED]
-    found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in SHIPPED]
+        return faults.checks(protocol)
+    fixed, shipped = (FIXED, SHIPPED) if size == "small" else (FIXED | MORE, SHIPPED | MORE_SHIPPED)
+    found = faults.checks(protocol)
+    found += [Check(protocol, _LEVEL, f"FIXED: {name}", _fixed, (name,)) for name in fixed]
+    found += [Check(protocol, _LEVEL, f"SHIPPED: {name}", _shipped, (name,)) for name in shipped]
     found += [Check(protocol, _LEVEL, name, _loop, (name,)) for name in LOOPS]
     if size == "large":
         found.append(Check(protocol, _LEVEL, "Broadcast", _broadcast))
@@ -42,7 +45,7 @@ def checks(protocol: str, size: str) -> list[Check]:
 
 
 def _fixed(name: str) -> Row:
-    return _row(f"FIXED: {name}", FIXED[name])
+    return _row(f"FIXED: {name}", (FIXED | MORE)[name])
 
 
 def _faulty(name: str) -> Row:
@@ -50,7 +53,7 @@ def _faulty(name: str) -> Row:
 
 
 def _shipped(name: str) -> Row:
-    config = SHIPPED[name]
+    config = (SHIPPED | MORE_SHIPPED)[name]
     wanted, difference = shipped_graphs.compared(config)
     bounds = f"N={config.ranks} P={config.producers} MaxCalls={config.max_calls} MaxClears={config.max_clears}"
     return _result(f"SHIPPED: {name}", bounds, len(wanted.states), len(wanted.edges), difference)

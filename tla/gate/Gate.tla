@@ -23,18 +23,20 @@ CONSTANTS
     Overlap,            \* may a key be asked again while its last request is not over?
     Skippers,           \* ranks that may pass over a request
     Leavers,            \* ranks that may leave
-    Mortal              \* ranks that may crash
+    Mortal,             \* ranks that may crash
+    Silent              \* ranks whose process may end before it has ever answered
 
-CONSTANTS KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, TimeoutEnds, PassesPending
+CONSTANTS KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, OpenFences, VanishLost, TimeoutEnds, PassesPending
 
 Ranks == 0 .. N - 1
 Keys == 1 .. K
-Guards == <<KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, TimeoutEnds, PassesPending>>
+Guards == <<KeyedRounds, OnePerRank, LateRefused, FenceDooms, FenceForgets, OpenFences, VanishLost, TimeoutEnds,
+            PassesPending>>
 
 ASSUME /\ {N, K, Capacity, MaxLate} \subseteq Nat \ {0}
        /\ MaxIssues \in Nat
        /\ Overlap \in BOOLEAN
-       /\ Skippers \cup Leavers \cup Mortal \subseteq Ranks
+       /\ Skippers \cup Leavers \cup Mortal \cup Silent \subseteq Ranks
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
 
 VARIABLES
@@ -110,22 +112,35 @@ Crash(r) ==
     /\ status' = [status EXCEPT ![r] = "dead"]
     /\ UNCHANGED <<issued, todo, rounds, late, collected, ended>>
 
-\* The host sees the rank's connection closed. What the process has not answered it never will.
-Fence(r) ==
-    /\ status[r] = "dead"
+\* What the process of the rank has not answered it never will.
+Lose(r) ==
     /\ status' = [status EXCEPT ![r] = "lost"]
     /\ rounds' = [i \in DOMAIN rounds |->
                     IF FenceDooms /\ r \notin Answered(rounds[i])
                     THEN [rounds[i] EXCEPT !.without = @ \cup {r}]
                     ELSE rounds[i]]
     /\ late' = IF FenceForgets THEN [late EXCEPT ![r] = <<>>] ELSE late
+
+\* The host sees the rank's connection closed.
+Fence(r) ==
+    /\ status[r] \in {"dead", "heir"}
+    /\ Lose(r)
     /\ todo' = [todo EXCEPT ![r] = {}]
     /\ UNCHANGED <<issued, collected, ended>>
 
-\* A handle opens that may answer for the rank.
+\* The process of a rank ends that has not answered yet, and that the host knows from elsewhere.
+Vanish(r) ==
+    /\ status[r] = "away"
+    /\ r \in Silent
+    /\ IF VanishLost THEN Lose(r) ELSE UNCHANGED <<status, rounds, late>>
+    /\ todo' = [todo EXCEPT ![r] = {}]
+    /\ UNCHANGED <<issued, collected, ended>>
+
+\* A handle opens that may answer for the rank. If the host has not noticed the end of the process before it, it does
+\* now, by Fence. Without that ("heir"), the Fence comes later, and is held against the handle that is open.
 Reappear(r) ==
-    /\ status[r] = "lost"
-    /\ status' = [status EXCEPT ![r] = "away"]
+    /\ \/ status[r] = "lost" /\ status' = [status EXCEPT ![r] = "away"]
+       \/ ~OpenFences /\ status[r] = "dead" /\ status' = [status EXCEPT ![r] = "heir"]
     /\ UNCHANGED <<issued, todo, rounds, late, collected, ended>>
 
 -----------------------------------------------------------------------------
@@ -210,7 +225,7 @@ EndTimeout ==
 Next ==
     \/ \E k \in Keys : Issue(k)
     \/ \E r \in Ranks, i \in 1 .. MaxIssues : Skip(r, i) \/ PutAnswer(r, i) \/ RefuseLate(r, i)
-    \/ \E r \in Ranks : Join(r) \/ Leave(r) \/ Crash(r) \/ Fence(r) \/ Reappear(r)
+    \/ \E r \in Ranks : Join(r) \/ Leave(r) \/ Crash(r) \/ Fence(r) \/ Vanish(r) \/ Reappear(r)
     \/ Collect \/ EndLost \/ EndTimeout
 
 Spec == Init /\ [][Next]_vars

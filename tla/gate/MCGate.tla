@@ -6,7 +6,7 @@ TypeOK ==
     /\ Len(issued) <= MaxIssues
     /\ Range(issued) \subseteq Keys
     /\ DOMAIN todo = Ranks /\ \A r \in Ranks : todo[r] \subseteq DOMAIN issued
-    /\ status \in [Ranks -> {"away", "live", "dead", "lost"}]
+    /\ status \in [Ranks -> {"away", "live", "dead", "lost"} \cup IF OpenFences THEN {} ELSE {"heir"}]
     /\ \A i \in DOMAIN rounds :
           /\ DOMAIN rounds[i] = {"key", "answers", "without"}
           /\ rounds[i].key \in Keys
@@ -48,8 +48,12 @@ WholeRounds ==
 
 LostOwesNothing == [][\A r \in Ranks : (status[r] # "lost" /\ status'[r] = "lost") => late'[r] = <<>>]_vars
 
+ReturnAwaited == [][\A r \in Ranks : status[r] = "heir" => status'[r] # "lost"]_vars
+
+VanishedIsLost == [][\A r \in Ranks : Vanish(r) => status'[r] = "lost" /\ late'[r] = <<>>]_vars
+
 RefusesOnlyLate ==
-    [][\A r \in Ranks \ (Skippers \cup Mortal), i \in DOMAIN issued : RefuseLate(r, i) => i \in ended]_vars
+    [][\A r \in Ranks \ (Skippers \cup Mortal \cup Silent), i \in DOMAIN issued : RefuseLate(r, i) => i \in ended]_vars
 
 -----------------------------------------------------------------------------
 (***************************************************************************)

@@ -54,6 +54,7 @@ Observed ==
     \/ Name = "Join" /\ Join(Who)
     \/ Name = "Leave" /\ Leave(Who)
     \/ Name = "Fence" /\ Fence(Who)
+    \/ Name = "Vanish" /\ Vanish(Who)
     \/ Name = "Reappear" /\ Reappear(Who)
     \/ Name = "PutAnswer" /\ Answer(Who)
     \/ Name = "RefuseLate" /\ LateAnswer(Who)

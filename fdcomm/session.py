@@ -1,0 +1,216 @@
+"""The life of a handle: it opens a session with a host, may start that host, and ends in an orderly way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from types import TracebackType
+from typing import ClassVar, Literal, TypeAlias, TypedDict, TypeVar
+
+from fdcomm.connect import Address, TransportName, check_address, connect, start_host
+from fdcomm.deadline import timeout_seconds
+from fdcomm.errors import ClosedError, ConfigError, FdcommError, ForkedHandleError, RankError
+from fdcomm.host.layout import BROADCASTS, Kind
+from fdcomm.host.process import HostProcess
+from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
+from fdcomm.runtime import SYSTEM, Runtime
+from fdcomm.shm import WordPage
+from fdcomm.transports.base import Transport
+
+__all__ = ("Options", "Role", "Session")
+
+Role: TypeAlias = Literal["reader", "producer"]
+_Self = TypeVar("_Self", bound="Session")
+
+
+class Options(TypedDict, total=False):
+    """The arguments that FastDeploy's queues do not have; :class:`fdcomm.EngineWorkerQueue` describes them."""
+
+    role: Role | None
+    depth: int
+    max_batch_bytes: int
+    allow_pickle: bool
+    transport: TransportName | Transport
+    trace: str | os.PathLike[str]
+    connect_timeout: float
+    runtime: Runtime
+
+
+class Session:
+    """Base of :class:`fdcomm.handle.Handle`. The public arguments are described at the queue classes."""
+
+    _kind: ClassVar[Kind]
+    """Which protocols the queue's host runs."""
+
+    def __init__(
+        self,
+        address: Address,
+        authkey: bytes,
+        is_server: bool,
+        num_client: int,
+        client_id: int,
+        local_data_parallel_size: int,
+        local_data_parallel_id: int,
+        *,
+        role: Role | None = None,
+        depth: int = 1,
+        max_batch_bytes: int = 1 << 28,
+        allow_pickle: bool = False,
+        transport: TransportName | Transport = "auto",
+        trace: str | os.PathLike[str] = "",
+        connect_timeout: float = 0.0,
+        runtime: Runtime = SYSTEM,
+    ) -> None:
+        self.address: Address = check_address(address)
+        self.authkey = authkey
+        self.is_server = is_server
+        self.num_client = num_client
+        self.client_id = client_id
+        self.local_data_parallel_size = local_data_parallel_size
+        self.local_data_parallel_id = local_data_parallel_id
+        self._role = role
+        self._runtime = runtime
+        self._pid = os.getpid()
+        self._host: HostProcess | None = None
+        self._transport: Transport | None = None
+        self._page: WordPage | None = None
+        self._next_look = 0.0  # when to look again whether the host lives
+        self._claimed = {BROADCASTS[self._kind][0]} if role == "reader" else set[str]()  # channels: its rank is claimed
+        config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind)
+        config.check()
+        self._check_rank_and_role()
+        wait_s = timeout_seconds(connect_timeout, "connect_timeout") or 0.0
+        try:
+            if isinstance(transport, str):
+                if transport not in ("auto", "unix", "tcp"):
+                    raise ConfigError(f"transport={transport!r} must be 'auto', 'unix' or 'tcp'")
+                if is_server:
+                    self._host = start_host(
+                        config,
+                        self.address,
+                        authkey,
+                        allow_pickle=allow_pickle,
+                        transport=transport,
+                        trace=os.path.abspath(trace) if trace else "",
+                    )
+                    self.address = (self.address[0], self._host.record.port)
+                transport = connect(
+                    self.address,
+                    authkey,
+                    allow_pickle=allow_pickle,
+                    transport=transport,
+                    connect_timeout=wait_s,
+                    runtime=runtime,
+                )
+            self._transport = transport
+            self._welcome: Welcome = transport.open_session(self._hello())
+            self._page = _map_words(self._welcome)
+        except BaseException:
+            self._release(goodbye=False)
+            raise
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the handle; on a server instance also end the host. Idempotent, bounded to a few seconds."""
+        if os.getpid() == self._pid:
+            self._release()
+
+    def cleanup(self) -> None:
+        """The same as :meth:`close`, under FastDeploy's name."""
+        self.close()
+
+    def get_server_port(self) -> int:
+        """Return the server's port, also when it was given as 0.
+
+        Raises:
+            RuntimeError: This is a client instance, as in FastDeploy.
+        """
+        if not self.is_server:
+            raise RuntimeError("get_server_port: only a server instance has a port; a client knows its address")
+        return self.address[1]
+
+    @property
+    def is_single_node(self) -> bool:
+        """True when the host's shared words are mapped here, so that looking for tasks costs no round trip."""
+        return self._page is not None
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A reader that goes because of an error is lost, not gone in peace: the engine is told at its next put.
+        if os.getpid() == self._pid:
+            self._release(goodbye=error is None)
+
+    def __del__(self) -> None:
+        if getattr(self, "_transport", None) is not None and os.getpid() == self._pid:
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
+            self._release(goodbye=False)
+
+    def __repr__(self) -> str:
+        part = "server" if self.is_server else f"client {self.client_id}"
+        state = "closed" if self._transport is None else "open"
+        return f"<{type(self).__name__} {part} of port {self.address[1]}, {state}>"
+
+    # -- helpers ----------------------------------------------------------------------------------------------------
+
+    def _use(self, operation: str) -> Transport:
+        """Return the transport of a handle that may be used here and now."""
+        if os.getpid() != self._pid:
+            raise ForkedHandleError(
+                f"{operation}: this handle was made in process {self._pid} and came to process {os.getpid()} by fork; "
+                "open a new one here",
+                operation=operation,
+            )
+        if self._transport is None:
+            raise ClosedError(f"{operation}: the handle is closed", operation=operation)
+        return self._transport
+
+    def _check_rank_and_role(self) -> None:
+        least = -1 if self.is_server else 0
+        if not isinstance(self.client_id, int) or not least <= self.client_id < self.num_client:
+            raise RankError(f"client_id={self.client_id!r} is outside 0 <= client_id < {self.num_client}")
+        if not isinstance(self.local_data_parallel_id, int):
+            raise ConfigError(f"local_data_parallel_id={self.local_data_parallel_id!r} must be an integer")
+        if self._role not in (None, "reader", "producer"):
+            raise ConfigError(f"role={self._role!r} must be 'reader', 'producer' or None")
+        if self._role == "reader" and self.client_id < 0:
+            raise RankError("role='reader' needs a client_id")
+
+    def _hello(self) -> Hello:
+        return Hello(
+            version=PROTOCOL_VERSION,
+            kind=self._kind,
+            num_client=self.num_client,
+            client_id=self.client_id,
+            dp_rank=self.local_data_parallel_id,
+            role=self._role,
+            pid=self._pid,
+        )
+
+    def _release(self, *, goodbye: bool = True) -> None:
+        transport, self._transport = self._transport, None
+        page, self._page = self._page, None
+        host, self._host = self._host, None
+        if transport is not None:
+            if goodbye and host is None:  # a host that is about to end needs no goodbye, and may be stopped
+                transport.close()
+            else:
+                transport.abandon()
+        if page is not None:
+            page.close()
+        if host is not None:
+            host.stop()
+
+
+def _map_words(welcome: Welcome) -> WordPage | None:
+    """Map the host's shared words, if they can be reached from here; what is reached is checked, not assumed."""
+    if not welcome["words_path"]:
+        return None
+    with contextlib.suppress(FdcommError):
+        return WordPage.attach(welcome["words_path"], welcome["instance"])
+    return None

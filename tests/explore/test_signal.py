@@ -1,0 +1,248 @@
+"""Everything that is claimed of a segment's life holds always, each guard is needed, and TLC counts alike."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from models.explore import explore
+from models.graph import build
+from models.kernel import Model
+from models.liveness import leads_to
+from models.signal import Config, Guards, Signal, State
+from models.signal_bugs import BUGS
+from models.signal_properties import fairness, liveness
+from models.signal_shipped import RACES, SignalShipped
+from models.signal_shipped import Config as ShippedConfig
+from tests.explore.contract import ROOT, contract
+from tla.values import parse
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+R = frozenset[int]
+
+# Configuration -> distinct states and depth. A change of a number is a change of the protocol: review it.
+COUNTS = {
+    "1 process": (Config(processes=1, creators=R({0}), attachers=R({0}), mortal=R({0}), full=True), 1284, 49),
+    "2 creators": (Config(insisters=R({1}), mortal=R({0, 1})), 1597, 37),
+    "2 creators, other software": (Config(insisters=R({1}), mortal=R({0}), foreign=True, full=True), 1747, 38),
+    "a creator and an attacher": (Config(creators=R({0}), attachers=R({1}), mortal=R({0})), 3384, 47),
+}
+
+# One process, to which everything may happen.
+ALONE = Config(processes=1, creators=R({0}), attachers=R({0}), mortal=R({0}), foreign=True, full=True)
+
+# Guard -> what fails in the first states without it, and the length of a shortest counterexample.
+FAILS = {
+    "GuardTaken": {
+        "GuardedInside": 2,
+        "LeftByCrash": 5,
+        "NothingInTheWay": 9,
+        "OnlyWhole": 14,
+        "HoldersCanKnow": 15,
+        "OneOwner": 22,
+    },
+    "OwnerChecked": {"LiveIsKept": 21},
+    "LockFirst": {"LiveIsKept": 19},
+    "FillFirst": {"OnlyWhole": 6},
+    "InodeChecked": {"OnlyExamined": 27, "LiveIsKept": 27, "HoldersCanKnow": 27},
+    "Supersedes": {"HoldersCanKnow": 20, "OneOwner": 21},
+    "ClearMarks": {"HoldersCanKnow": 15},
+    "LinkFirst": {"OnlyExamined": 10, "LiveIsKept": 10},
+    "TempDropped": {"NothingInTheWay": 9},
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_everything_holds(name: str) -> None:
+    config, distinct, depth = COUNTS[name]
+    result = explore(Signal(config))
+    assert result.violation is None, str(result.violation)
+    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
+    assert result.unreached == ()
+    graph = build(Signal(config))
+    for properties in liveness(config).values():
+        assert [prop.name for prop in properties if leads_to(graph, prop, fairness(config))] == []
+
+
+def test_the_model_has_the_contract_names() -> None:
+    spec = contract("signal")
+    model = Signal()
+    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
+    assert set(model.actions) == {action["name"] for action in spec["action"]}
+    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
+    kinds = {item["name"]: item["kind"] for item in spec["property"]}
+    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
+    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
+    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+
+
+def test_the_specification_has_the_contract_names() -> None:
+    text = (ROOT / "tla" / "signal" / "Signal.tla").read_text(encoding="utf-8")
+    relation = text.partition("\nCalls(p) ==")[2].partition("\nSpec ==")[0]
+    taken = set(re.findall(r"\b([A-Z]\w+)(?=\(p)|(?<=Next == )\w+", relation)) - {
+        "",
+        "Calls",
+        "Create",
+        "Clear",
+        "Attach",
+    }
+    assert taken | {"ForeignCreate"} == {action["name"] for action in contract("signal")["action"]}
+
+
+def test_actions_carry_the_contract_parameters() -> None:
+    seen = {action.name: [key for key, _ in action.params] for _, action, _ in build(Signal(ALONE)).edges}
+    assert seen == {action["name"]: action["params"] for action in contract("signal")["action"]}
+
+
+def test_every_guard_of_the_contract_can_be_taken_away() -> None:
+    guards = {guard["constant"]: guard["violates"] for guard in contract("signal")["guard"]}
+    assert [item.name for item in fields(Guards)] == list(guards)
+    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    for name, violates in guards.items():
+        text = (ROOT / "tla" / "signal" / f"MCSignal_bug_{name}.cfg").read_text(encoding="utf-8")
+        assert re.search(rf"\b{violates}\b", text)
+        assert re.search(rf"\b{name} = FALSE\b", text)
+
+
+@pytest.mark.parametrize("guard", FAILS)
+def test_without_the_guard_its_property_fails(guard: str) -> None:
+    bug = BUGS[guard]
+    found = explore(Signal(bug.config), only={bug.violates}).violation
+    assert found is not None
+    assert len(found.path) == FAILS[guard][bug.violates]
+    everything = explore(Signal(bug.config), stop=False)
+    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+
+
+@pytest.mark.parametrize("guard", BUGS)
+def test_with_the_guard_the_same_configuration_is_right(guard: str) -> None:
+    assert explore(Signal(replace(BUGS[guard].config, guards=Guards()))).violation is None
+
+
+def test_a_killed_create_that_is_not_cleaned_up_stops_every_later_one() -> None:
+    config = BUGS["TempDropped"].config
+    graph = build(Signal(config))
+    for name, properties in liveness(config).items():
+        lassos = [lasso for prop in properties if (lasso := leads_to(graph, prop, fairness(config)))]
+        assert lassos, name
+        assert all("make" in state.pc and state.temp for lasso in lassos for state in lasso.cycle)
+
+
+def test_a_process_can_die_at_every_step() -> None:
+    graph = build(Signal(ALONE))
+    died = {before.pc[action.params[0][1]] for before, action, _ in graph.edges if action.name == "Crash"}
+    meaning = next(item["meaning"] for item in contract("signal")["variable"] if item["name"] == "pc")
+    steps = [
+        step for program in re.findall(r"(?:create|clear|attach): ([\w, -]+)", meaning) for step in program.split(", ")
+    ]
+    assert len(steps) > 20
+    assert died == {"idle", *steps}
+
+
+def test_what_a_killed_replace_has_marked_is_set_right_by_the_next_create() -> None:
+    graph = build(Signal(Config(insisters=R({1}), mortal=R({1}))))
+    left = [s for s in graph.states if s.guard == -1 and s.name and s.mark[s.name - 1]]
+    assert any(s.name in s.owned[0] for s in left), "no replace of a live segment died between its two steps"
+    for before, action, after in graph.edges:
+        if action.name == "Examine" and before.name:
+            assert after.mark[before.name - 1] == 0
+
+
+# -- as shipped ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("race", RACES)
+def test_the_shipped_use_has_the_race(race: str) -> None:
+    found = explore(SignalShipped(RACES[race].config), only={RACES[race].violates}).violation
+    assert found is not None
+
+
+def test_the_shipped_use_works_for_one_creator_and_attachers_of_its_tree() -> None:
+    result = explore(SignalShipped(ShippedConfig()))
+    assert result.ok, str(result.violation)
+    three = ShippedConfig(processes=3, attachers=R({1, 2}), exits=R({1, 2}), restarts=R({2}))
+    assert explore(SignalShipped(three)).ok
+
+
+@pytest.mark.parametrize(
+    ("race", "repair"),
+    [
+        ("B58", {"alone": R()}),
+        ("C11", {"alone": R()}),
+        ("B59", {"unregisters": False}),
+        ("B61", {"ordered": True}),
+        ("B69", {"ordered": True}),
+        ("B62", {"creators": R({0})}),
+        ("C12", {"creators": R({0})}),
+        ("B56", {"creators": R({0})}),
+        ("G10", {"restarts": R()}),
+        ("G10_clear", {"creators": R({0})}),
+        ("P12_3", {"creators": R({0}), "if_missing": R({0})}),
+        ("B99", {"restarts": R()}),
+    ],
+)
+def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> None:
+    result = explore(SignalShipped(replace(RACES[race].config, **repair)), only={RACES[race].violates})
+    assert result.violation is None
+    assert result.complete
+
+
+# -- the manifest ----------------------------------------------------------------------------------------------------
+
+_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
+_FIXED = {"P": "processes", "I": "files", "Creators": "creators", "Insisters": "insisters", "Attachers": "attachers"}
+_FIXED |= {"Mortal": "mortal", "Foreign": "foreign", "Full": "full"}
+_SHIPPED = {"P": "processes", "I": "objects", "Creators": "creators", "IfMissing": "if_missing"}
+_SHIPPED |= {"Attachers": "attachers", "Probers": "probers", "Clearers": "clearers", "Exits": "exits"}
+_SHIPPED |= {"Restarts": "restarts", "Alone": "alone", "Ordered": "ordered", "Unregisters": "unregisters"}
+
+
+def _entries(expect: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = tomllib.loads((ROOT / "tla" / "manifest.toml").read_text())["config"]
+    return [
+        entry
+        for entry in entries
+        if entry["module"] in ("MCSignal", "MCSignalShipped")
+        and entry["mode"] == "check"
+        and entry["expect"] == expect
+        and entry["distinct"] < 3500
+    ]
+
+
+def _model(entry: Mapping[str, Any]) -> Model[Any]:
+    text = (ROOT / "tla" / "signal" / f"{entry['name']}.cfg").read_text(encoding="utf-8")
+    constants = {name: parse(value) for name, value in _CONSTANT.findall(text)}
+    if entry["module"] == "MCSignalShipped":
+        shipped = ShippedConfig(**{_SHIPPED[name]: value for name, value in constants.items()})
+        assert shipped.constants() == constants
+        return SignalShipped(shipped)
+    guards = {name: constants.pop(name) for name in Guards.names()}
+    config = Config(**{_FIXED[name]: value for name, value in constants.items()}, guards=Guards(**guards))
+    assert config.constants() == constants | guards
+    return Signal(config)
+
+
+@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry["name"]))
+def test_counts_are_those_of_tlc(entry: Mapping[str, Any]) -> None:
+    model = _model(entry)
+    # Of the shipped use in an environment without limits nothing is claimed.
+    result = explore(model, only=() if entry["name"].endswith("_all") else None)
+    assert result.violation is None
+    assert (result.distinct, result.depth) == (entry["distinct"], entry["depth"])
+    assert set(model.actions) - set(result.coverage) == set(entry["never"])
+
+
+@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry["name"]))
+def test_counterexamples_are_as_short_as_those_of_tlc(entry: Mapping[str, Any]) -> None:
+    found = explore(_model(entry), only={entry["violates"]}).violation
+    assert found is not None
+    assert len(found.path) + 1 == entry["depth"]
