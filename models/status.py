@@ -181,9 +181,9 @@ class Status(Model[State]):
             yield Action("Finish"), self._end(s, "done")
 
     def fail(self, s: State) -> Steps:
-        """All have reported, and not all well."""
-        failed = any(not report.ok for k in s.changing for report in s.reports[k])
-        if is_open(s) and failed and all(self._all_reported(s, k) for k in s.changing):
+        """All have reported, and what is left has failed: what was done is settled before."""
+        failed = all(self._all_reported(s, k) and not all(report.ok for report in s.reports[k]) for k in s.changing)
+        if is_open(s) and s.changing and failed:
             yield Action("Fail"), self._end(s, "failed")
 
     def expire(self, s: State) -> Steps:

@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fdcomm.errors import ConfigError, ProtocolViolationError
-from fdcomm.status_constants import ModelWeightsStatus
 
 __all__ = ("Component", "Goal", "Outcome", "Report", "Request", "Status")
 
 Goal: TypeAlias = Literal["clear", "update"]
 Outcome: TypeAlias = Literal["open", "done", "failed", "late"]
-Step: TypeAlias = Literal["Settle", "NextStage", "Finish", "Fail"]
+Step: TypeAlias = Literal["Settle", "Fail", "NextStage", "Finish"]
 
-_END: dict[Goal, int] = {"clear": ModelWeightsStatus.CLEARED, "update": ModelWeightsStatus.NORMAL}
-_WAY: dict[Goal, int] = {"clear": ModelWeightsStatus.CLEARING, "update": ModelWeightsStatus.UPDATING}
+# What old readers see: FastDeploy's values, alike for all three components.
+_NORMAL = 0
+_END: dict[Goal, int] = {"clear": -2, "update": _NORMAL}
+_WAY: dict[Goal, int] = {"clear": -1, "update": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Component:
     name: str
     stage: int
     parts: int
-    word: int = ModelWeightsStatus.NORMAL
+    word: int = _NORMAL
     partial: bool = False
     reports: dict[int, Report] = field(default_factory=dict)
     doing: dict[int, int] = field(default_factory=dict)
@@ -60,6 +61,11 @@ class Component:
     def missing(self) -> tuple[int, ...]:
         """Parts that have not reported."""
         return tuple(part for part in range(self.parts) if part not in self.reports)
+
+    @property
+    def failed(self) -> bool:
+        """Return True when a part has reported failure."""
+        return any(not report.ok for report in self.reports.values())
 
 
 @dataclass(slots=True, eq=False)
@@ -101,7 +107,7 @@ class Status:
         there.live.add(part)
         there.doing.pop(part, None)
         there.reports.pop(part, None)
-        if there.word != ModelWeightsStatus.NORMAL:
+        if there.word != _NORMAL:
             there.partial = True
 
     def fence(self, component: str, part: int) -> None:
@@ -165,27 +171,50 @@ class Status:
             self.request.outcome = "done"
         return self.request
 
-    def advance(self) -> tuple[Step, str] | None:
-        """Settle, NextStage, Finish or Fail, whichever is due, and the component that it is about. None: nothing."""
+    def settle(self, component: str) -> bool:
+        """Settle: all parts of a changing component have done it."""
+        request, there = self.open, self.component(component, 0)
+        if request is None or component not in self.changing or there.missing or there.failed:
+            return False
+        there.word, there.partial = _END[request.goal], False
+        self.changing.discard(component)
+        return True
+
+    def fail(self) -> bool:
+        """Fail: all have reported, and what is left has failed."""
         request = self.open
-        if request is None:
-            return None
-        for name in sorted(self.changing):
-            there = self.components[name]
-            if not there.missing and all(report.ok for report in there.reports.values()):
-                there.word, there.partial = _END[request.goal], False
-                self.changing.discard(name)
-                return "Settle", name
-        if self.changing:
-            if any(self.components[name].missing for name in self.changing):
-                return None
-            self._end(request, "failed")
-            return "Fail", ""
-        if self._todo(request.goal):
-            self._begin(request)
-            return "NextStage", ""
+        left = [self.components[name] for name in self.changing]
+        if request is None or not left or any(there.missing or not there.failed for there in left):
+            return False
+        self._end(request, "failed")
+        return True
+
+    def next_stage(self) -> bool:
+        """NextStage: a stage is settled, and something is left to do."""
+        request = self.open
+        if request is None or self.changing or not self._todo(request.goal):
+            return False
+        self._begin(request)
+        return True
+
+    def finish(self) -> bool:
+        """Finish: nothing is left to do."""
+        request = self.open
+        if request is None or self.changing or self._todo(request.goal):
+            return False
         self._end(request, "done")
-        return "Finish", ""
+        return True
+
+    def advance(self) -> tuple[Step, str] | None:
+        """Take the first of Settle, Fail, NextStage and Finish that is due: its name and component. None: nothing."""
+        for name in sorted(self.changing):
+            if self.settle(name):
+                return "Settle", name
+        if self.fail():
+            return "Fail", ""
+        if self.next_stage():
+            return "NextStage", ""
+        return ("Finish", "") if self.finish() else None
 
     def expire(self) -> Request | None:
         """Expire: the time of the open request is over, or its client is gone."""

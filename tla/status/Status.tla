@@ -184,10 +184,11 @@ Finish ==
     /\ Todo(Goal) = {}
     /\ EndWith("done")
 
+\* Components that have done it are settled first: the request has failed for the others only.
 Fail ==
     /\ Open
-    /\ \A k \in changing : AllReported(k)
-    /\ \E k \in changing : ~AllOk(k)
+    /\ changing # {}
+    /\ \A k \in changing : AllReported(k) /\ ~AllOk(k)
     /\ EndWith("failed")
 
 Expire ==
