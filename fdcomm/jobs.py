@@ -13,8 +13,18 @@ from typing import Any, Final
 from fdcomm.core.pause import Order
 from fdcomm.core.rank_gate import RankGate
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, JobCancelledError, RankError
+from fdcomm.errors import (
+    ClosedError,
+    CommTimeoutError,
+    FdcommError,
+    ForkedHandleError,
+    HostLostError,
+    JobCancelledError,
+    RankError,
+)
+from fdcomm.forksafety import close_in_child
 from fdcomm.handle import Handle
+from fdcomm.runtime import lock_of
 
 __all__ = ("Job", "RankJobs")
 
@@ -35,9 +45,7 @@ class Job:
 
     def done(self) -> None:
         """The job has ended, well or not; what it had to post was posted before. Idempotent. Action Done."""
-        if not self._done:
-            self._done = True
-            self._jobs.finish(self._parking)
+        self._jobs.finish(self)
 
     @property
     def cancelled(self) -> bool:
@@ -51,14 +59,11 @@ class Job:
 
         Raises:
             JobCancelledError: The pause's mode is ``abort``.
-            CommTimeoutError: The pause is longer than ``timeout``; the job may do nothing more but end. So with the
-                errors of :meth:`PauseControl.admit`.
+            CommTimeoutError: The pause is longer than ``timeout``; the job may do nothing more but come here again, or
+                end. So with the errors of :meth:`PauseControl.admit`.
+            ClosedError: The job has ended.
         """
-        limit = timeout_seconds(timeout, "checkpoint")
-        self._parking = self._jobs.park()
-        if self._parking is not None:
-            self._jobs.await_release(limit)
-            self._parking = None
+        self._jobs.checkpoint(self, timeout_seconds(timeout, "checkpoint"))
 
     def __enter__(self) -> Job:
         return self
@@ -66,7 +71,7 @@ class Job:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.done()
+        self._jobs.finish(self)
 
 
 class RankJobs:
@@ -81,20 +86,34 @@ class RankJobs:
         self._queue = queue
         self._runtime = queue._runtime
         self._changed = self._runtime.condition()
-        self._failure: FdcommError | None = None
-        self._closed = False
+        self._lock = lock_of(self._changed)
+        self._refuses: FdcommError | None = None  # why nothing is admitted any more
+        self._lost = False
+        self._leaving = False
+        self._left = False
         self._gate = RankGate(_order(queue._act(_PROTOCOL, "join", name="pause.join")))
+        close_in_child(self)
         self._thread: threading.Thread = self._runtime.spawn(self._follow, f"fdcomm-pause-{queue.client_id}")
 
     def admit(self, limit: float | None) -> Job:
         """Admit a job, waiting while the gate is shut. Action Admit."""
+        job = self.try_admit()
+        return self._await_admission(limit) if job is None else job
+
+    def try_admit(self) -> Job | None:
+        """Admit a job if the gate is open. This is all that most jobs pass: one lock of this process."""
+        with self._lock:
+            if self._refuses is not None or not self._gate.admit():
+                return None
+        return Job(self)
+
+    def _await_admission(self, limit: float | None) -> Job:
         gate, changed = self._gate, self._changed
         with changed:
-            if self._failure is None and not self._closed and gate.admit():
-                return Job(self)
             deadline = Deadline(limit, self._runtime.monotonic)
             while True:
-                self._check("admit")
+                if self._refuses is not None:
+                    raise self._refuses
                 if gate.admit():
                     return Job(self)
                 if deadline.expired():
@@ -105,35 +124,47 @@ class RankJobs:
                     )
                 changed.wait(deadline.remaining())
 
-    def finish(self, parking: int | None) -> None:
+    def finish(self, job: Job) -> None:
         """Done."""
-        with self._changed:
-            self._gate.done(parking)
-            quiet, number = self._gate.quiet, self._gate.order
+        gate = self._gate
+        with self._lock:
+            if job._done:
+                return
+            job._done = True
+            gate.done(job._parking)
+            if not gate.shut and not self._leaving:
+                return
+            quiet, number = gate.quiet, gate.order
         if quiet:
             self._report(number)
+        self._leave_if_idle()
 
     def aborting(self) -> bool:
         """Return True when jobs are to end early."""
-        return self._gate.aborting or self._failure is not None
+        return self._gate.aborting or self._lost
 
-    def park(self) -> int | None:
-        """Park, if the pause in force wants it. None: the job goes on."""
-        with self._changed:
-            self._refuse_aborted()
-            parking = self._gate.park()
-            quiet, number = self._gate.quiet, self._gate.order
-        if parking is not None and quiet:
-            self._report(number)
-        return parking
-
-    def await_release(self, limit: float | None) -> None:
-        """Wait until parked jobs may go on."""
+    def checkpoint(self, job: Job, limit: float | None) -> None:
+        """Park, if the pause in force wants it, until parked jobs may go on."""
         gate, changed = self._gate, self._changed
+        with self._lock:
+            if job._done:
+                raise ClosedError("checkpoint: the job has ended", operation="checkpoint")
+            self._refuse_aborted()
+            if job._parking != gate.parking:  # else it is parked already, and comes again after a time limit
+                job._parking = gate.park()
+            parking = job._parking
+            quiet, number = gate.quiet, gate.order
+        if parking is None:
+            return
+        if quiet:
+            self._report(number)
         with changed:
             deadline = Deadline(limit, self._runtime.monotonic)
-            while gate.may_park:
-                self._check("checkpoint")
+            # Not "while the gate is shut": the next pause may have come before this thread wakes, and it counts us as
+            # running since the resume.
+            while gate.parking == parking:
+                if self._lost and self._refuses is not None:
+                    raise self._refuses
                 if deadline.expired():
                     raise CommTimeoutError(
                         f"checkpoint: the pause is longer than {deadline.waited():.1f} s",
@@ -141,28 +172,32 @@ class RankJobs:
                         waited_s=deadline.waited(),
                     )
                 changed.wait(deadline.remaining())
+            job._parking = None
             self._refuse_aborted()
 
     @property
     def inflight(self) -> int:
         """Jobs that were admitted and have not ended, parked ones included."""
-        with self._changed:
+        with self._lock:
             return self._gate.running + self._gate.parked
 
     def close(self) -> None:
-        """Stop following orders; admit nothing more. Idempotent."""
+        """Admit nothing more, and leave the group once no job is left. Idempotent."""
         with self._changed:
-            self._closed = True
-            self._gate.shut = True
+            if self._refuses is None:
+                self._refuses = ClosedError("admit: the control is closed", operation="admit")
+            self._leaving = True
             self._changed.notify_all()
+        self._leave_if_idle()
+
+    def after_fork_in_child(self) -> None:
+        """The child has no thread that takes orders, and is no rank: it admits nothing."""
+        self._changed = self._runtime.condition()
+        self._lock = lock_of(self._changed)
+        self._left = True
+        self._refuses = ForkedHandleError("admit: this control came to this process by fork", operation="admit")
 
     # -- helpers -------------------------------------------------------------------------------------------------
-
-    def _check(self, operation: str) -> None:
-        if self._failure is not None:
-            raise self._failure
-        if self._closed:
-            raise ClosedError(f"{operation}: the control is closed", operation=operation)
 
     def _refuse_aborted(self) -> None:
         if self._gate.aborting:
@@ -172,28 +207,40 @@ class RankJobs:
         with contextlib.suppress(FdcommError):  # the thread that follows orders finds out and says so
             self._queue._act(_PROTOCOL, "report", number, True, name="pause.report")
 
-    def _follow(self) -> None:
-        """Take orders until the end, and tell the host what this rank has taken and whether it is quiet."""
-        while True:
-            with self._changed:
-                if self._closed:
-                    return
-                number, quiet = self._gate.order, self._gate.quiet
-            try:
-                wire: Any = self._queue._act(
-                    _PROTOCOL, "next_order", number, quiet, _LOOK_S, timeout=_LOOK_S, name="pause.next_order"
-                )
-            except FdcommError as error:
-                with self._changed:
-                    self._failure = error
-                    self._gate.shut = True
-                    self._changed.notify_all()
+    def _leave_if_idle(self) -> None:
+        with self._lock:
+            if not self._leaving or self._left or self._gate.running or self._gate.parked:
                 return
-            if wire is not None:
-                with self._changed:
-                    if not self._closed:
-                        self._gate.take(_order(wire))
-                    self._changed.notify_all()
+            self._left = True
+        with contextlib.suppress(FdcommError):  # a host that is gone, or has fenced the rank, waits for nobody
+            self._queue._act(_PROTOCOL, "leave", name="pause.leave")
+
+    def _follow(self) -> None:
+        """Take orders until the end. However that comes: a rank that takes no orders admits no jobs."""
+        why: FdcommError | None = None
+        try:
+            while not self._left:
+                self._take_next()
+        except FdcommError as error:
+            why = error
+        finally:
+            with self._changed:
+                if not self._left:
+                    self._lost = True
+                    self._refuses = why or HostLostError("admit: the thread that takes orders has ended")
+                self._changed.notify_all()
+
+    def _take_next(self) -> None:
+        """Tell the host what this rank has taken and whether it is quiet, and wait for the next order."""
+        with self._lock:
+            number, quiet = self._gate.order, self._gate.quiet
+        wire: Any = self._queue._act(
+            _PROTOCOL, "next_order", number, quiet, _LOOK_S, timeout=_LOOK_S, name="pause.next_order"
+        )
+        if wire is not None:
+            with self._changed:
+                self._gate.take(_order(wire))
+                self._changed.notify_all()
 
 
 def _order(wire: tuple[int, Any, Any]) -> Order:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import Final
 
 from fdcomm.core.pause import MODES, Mode
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, RankError
+from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
 from fdcomm.handle import Handle
 from fdcomm.jobs import Job, RankJobs
 
@@ -66,6 +67,7 @@ class PauseControl:
         """
         self._queue = queue
         self._jobs = RankJobs(queue) if rank else None
+        self._holding = threading.local()
 
     # -- jobs ----------------------------------------------------------------------------------------------------
 
@@ -80,7 +82,8 @@ class PauseControl:
             RankError: This object has no rank.
             ClosedError: It is closed.
         """
-        return self._rank("admit").admit(timeout_seconds(timeout, "admit"))
+        jobs = self._jobs or self._rank("admit")
+        return jobs.try_admit() or jobs.admit(timeout_seconds(timeout, "admit"))
 
     # -- clients -------------------------------------------------------------------------------------------------
 
@@ -102,7 +105,7 @@ class PauseControl:
             CommTimeoutError: ``missing`` names the ranks in which jobs still run. The pause stays ordered.
             PauseEndedError: Another client cancelled or ended it before this call saw it reached.
         """
-        return self._pause(mode, hold=False, timeout=timeout)
+        return self._pause(mode, hold=False, timeout=timeout)[0]
 
     def resume(self, pause: int | None = None, *, timeout: Timeout = DEFAULT) -> None:
         """Let the ranks run again; returns when all have opened. Does nothing while they run.
@@ -116,7 +119,12 @@ class PauseControl:
         Raises:
             StalePauseError: That pause is over and another is in force.
             CommTimeoutError: The pause was not reached or is held, or ``missing`` ranks have not opened.
+            ProtocolViolationError: This thread holds the pause: it would wait for itself.
         """
+        if getattr(self._holding, "count", 0):
+            raise ProtocolViolationError(
+                "resume: this thread holds the pause; leave the block first", operation="resume"
+            )
         limit = timeout_seconds(timeout, "resume")
         self._queue._act(_PROTOCOL, "resume", pause, limit, timeout=limit, name="resume")
 
@@ -137,14 +145,32 @@ class PauseControl:
             mode: As for :meth:`pause`.
             resume: Resume after the block, also when it raised.
             timeout: Seconds for the pause, and again for the resume.
+
+        Raises:
+            CommTimeoutError: As :meth:`pause`; or the resume, which waits for the others that hold the pause.
         """
-        number = self._pause(mode, hold=True, timeout=timeout)
+        number, client = self._pause(mode, hold=True, timeout=timeout)
         try:
-            yield number
+            with self._hold(client, "paused"):
+                yield number
         finally:
-            self._queue._act(_PROTOCOL, "let_go", name="paused")
             if resume:
-                self.resume(number, timeout=timeout)
+                with contextlib.suppress(StalePauseError):  # another holder has resumed, and somebody paused again
+                    self.resume(number, timeout=timeout)
+
+    @contextlib.contextmanager
+    def held(self, pause: int | None = None) -> Iterator[None]:
+        """Hold the pause that is in force for the block: nobody's resume ends it before. Never waits. Action Hold.
+
+        Args:
+            pause: Only this pause, as :meth:`pause` returned it. None: whichever is in force.
+
+        Raises:
+            NotPausedError: It is not in force, or has not been reached.
+        """
+        client: int = self._queue._act(_PROTOCOL, "hold", pause, name="held")
+        with self._hold(client, "held"):
+            yield
 
     def statistics(self) -> PauseStatistics:
         """Return a snapshot. One round trip."""
@@ -166,7 +192,7 @@ class PauseControl:
         return self._rank("inflight").inflight
 
     def close(self) -> None:
-        """Stop following orders. Jobs that run may end; none starts. Idempotent."""
+        """Admit nothing more. The rank leaves the group when its last job has ended. Idempotent. Action Leave."""
         if self._jobs is not None:
             self._jobs.close()
 
@@ -180,12 +206,21 @@ class PauseControl:
 
     # -- helpers -------------------------------------------------------------------------------------------------
 
-    def _pause(self, mode: Mode, *, hold: bool, timeout: Timeout) -> int:
+    @contextlib.contextmanager
+    def _hold(self, client: int, name: str) -> Iterator[None]:
+        self._holding.count = getattr(self._holding, "count", 0) + 1
+        try:
+            yield
+        finally:
+            self._holding.count -= 1
+            self._queue._act(_PROTOCOL, "let_go", client, name=name)
+
+    def _pause(self, mode: Mode, *, hold: bool, timeout: Timeout) -> tuple[int, int]:
         if mode not in MODES:
             raise ConfigError(f"pause: mode={mode!r} is none of {', '.join(MODES)}", operation="pause")
         limit = timeout_seconds(timeout, "pause")
-        number: int = self._queue._act(_PROTOCOL, "pause", mode, hold, limit, timeout=limit, name="pause")
-        return number
+        answer: tuple[int, int] = self._queue._act(_PROTOCOL, "pause", mode, hold, limit, timeout=limit, name="pause")
+        return answer
 
     def _rank(self, operation: str) -> RankJobs:
         if self._jobs is None:

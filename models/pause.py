@@ -45,6 +45,7 @@ class Pause(Model[State]):
             "CallResume": self.call_resume,
             "CancelPause": self.cancel_pause,
             "ResumeReturns": self.resume_returns,
+            "GiveUp": self.give_up,
             "Hold": self.hold,
             "LetGo": self.let_go,
         }
@@ -243,6 +244,12 @@ class Pause(Model[State]):
             taken = all(s.seen[r] >= s.awaited[client - 1] for r in self.ranks if s.status[r] == LIVE)
             if s.waiting[client - 1] in ("resume", "cancel") and taken:
                 yield _by_client("ResumeReturns", client), _returned(s, client)
+
+    def give_up(self, s: State) -> Steps:
+        """The call's time limit ends, or its client is gone. What was ordered stays ordered."""
+        for client in sorted(self.config.impatient):
+            if s.waiting[client - 1] != "idle":
+                yield _by_client("GiveUp", client), _returned(s, client)
 
     def hold(self, s: State) -> Steps:
         """A client relies on the pause."""

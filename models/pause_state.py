@@ -65,6 +65,7 @@ class Config:
     modes: frozenset[int] = frozenset({DRAIN})
     leavers: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
+    impatient: frozenset[int] = frozenset()
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
@@ -72,6 +73,8 @@ class Config:
             raise ValueError(f"ranks and clients must be at least 1: {self}")
         if not (self.leavers | self.mortal) <= set(range(self.ranks)):
             raise ValueError(f"leavers and mortal must be ranks below {self.ranks}: {self}")
+        if not self.impatient <= set(range(1, self.clients + 1)):
+            raise ValueError(f"impatient must be clients from 1 to {self.clients}: {self}")
         if not self.modes <= {KEEP, DRAIN, ABORT}:
             raise ValueError(f"modes must be among 0, 1, 2: {self}")
 
@@ -85,6 +88,7 @@ class Config:
             "Modes": self.modes,
             "Leavers": self.leavers,
             "Mortal": self.mortal,
+            "Impatient": self.impatient,
             **{name: getattr(self.guards, name) for name in Guards.names()},
         }
 

@@ -22,5 +22,7 @@ CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
 ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     ControlChannel: frozenset({"ask", "take", "answer", "view"}),
     StatusChannel: frozenset({"declare", "take", "report", "ask", "view"}),
-    PauseChannel: frozenset({"join", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}),
+    PauseChannel: frozenset(
+        {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}
+    ),
 }

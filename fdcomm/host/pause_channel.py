@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from fdcomm.core.pause import MODES, Mode, Pause
@@ -9,6 +12,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.errors import ProtocolViolationError
 from fdcomm.host import pause_refusals as refusals
 from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.refusals import duplicate
 
 __all__ = ("PauseChannel",)
 
@@ -21,15 +25,34 @@ class PauseChannel(Channel):
     def __init__(self, place: Place, ranks: int) -> None:
         self._core = Pause(ranks)
         self._lost_holds = 0
+        self._clients: dict[int, int] = {}  # client -> session, of those that are in a call or hold the pause
+        self._waiting: set[int] = set()  # those whose call has ordered something, and has not returned
         super().__init__(place, self._core, {"ranks": ranks})
 
     # -- ranks ---------------------------------------------------------------------------------------------------
 
     def join(self, session: int) -> _Wire:
-        """Join. Returns the order in force: (number, phase, mode)."""
+        """Join. Returns the order in force: (number, phase, mode).
+
+        Raises:
+            DuplicateRankError: Somebody has joined for the rank, be it this session: jobs are counted in one place.
+        """
+        operation = "pause.join"
         with self._readable:
-            self._claim(self._member(session, "pause.join"), "pause.join")
+            member = self._member(session, operation)
+            if member.rank is not None:
+                raise duplicate(operation, member.rank, "this very handle")
+            self._claim(member, operation)
             return self._wire()
+
+    def leave(self, session: int) -> None:
+        """Leave: the rank has no job and admits none. Its session stays, and may join again."""
+        with self._readable:
+            rank = self._rank(session, "pause.leave")
+            self._core.leave(rank)
+            self._members[session].rank = None
+            self._record("Leave", {"rank": rank})
+            self._wake_all()
 
     def next_order(self, session: int, number: int, quiet: bool, timeout: float | None) -> _Wire | None:
         """Take (noted), and Quiet if the rank says so; then wait for a newer order. None: none came in time."""
@@ -61,11 +84,11 @@ class PauseChannel(Channel):
 
     # -- clients -------------------------------------------------------------------------------------------------
 
-    def pause(self, session: int, mode: Mode, hold: bool, timeout: float | None) -> int:
+    def pause(self, session: int, mode: Mode, hold: bool, timeout: float | None) -> tuple[int, int]:
         """CallPause, then PauseReturns or PauseEnded; with ``hold`` also Hold, in the same critical section.
 
         Returns:
-            The number of the order that began the pause.
+            The number of the order that began the pause, and who holds it (for :meth:`let_go`; 0 without ``hold``).
 
         Raises:
             CommTimeoutError: ``missing`` names the ranks in which jobs still run. The pause stays ordered.
@@ -74,25 +97,23 @@ class PauseChannel(Channel):
         core, operation = self._core, "pause"
         if mode not in MODES:
             raise ProtocolViolationError(f"pause: mode={mode!r} is none of {', '.join(MODES)}", operation=operation)
-        with self._readable:
-            member = self._member(session, operation)
-            ordered = core.pause(mode)
+        with self._readable, self._client(session, operation) as client:
+            core.pause(mode)
             began = core.began
-            self._record("CallPause", {"client": member.producer, "mode": mode}, {"ordered": ordered})
+            self._call(client, "CallPause", {"mode": mode})
             self._readable.notify_all()
             deadline = Deadline(timeout, self._runtime.monotonic)
             while True:
                 reached = core.is_paused(began)
                 if reached is None:
-                    self._record("PauseEnded", {"client": member.producer})
+                    self._answer(client, "PauseEnded")
                     raise refusals.pause_ended(operation, deadline.waited())
                 if reached:
-                    self._record("PauseReturns", {"client": member.producer})
+                    self._answer(client, "PauseReturns")
                     if hold:
-                        self._hold(member, operation)
-                    return began
+                        self._hold(client, operation)
+                    return began, client if hold else 0
                 if deadline.expired():
-                    self._record("PauseTimeout", {"client": member.producer})
                     raise refusals.not_quiet(operation, core.missing(), deadline.waited())
                 self._readable.wait(deadline.remaining())
                 self._member(session, operation)
@@ -110,15 +131,11 @@ class PauseChannel(Channel):
             CommTimeoutError: The pause was not reached, or is held, or ranks have not taken the order.
         """
         core, operation = self._core, "resume"
-        with self._readable:
-            member = self._member(session, operation)
-            if member.producer in core.holders:
-                raise refusals.holds_itself(operation)
+        with self._readable, self._client(session, operation) as client:
             deadline = Deadline(timeout, self._runtime.monotonic)
             while True:
                 if began is not None and core.latest.phase == "pause" and core.began != began:
                     raise refusals.stale_pause(operation, began, core.began)
-                paused = core.latest.phase == "pause"
                 number = core.resume()
                 if number is not None:
                     break
@@ -126,40 +143,44 @@ class PauseChannel(Channel):
                     raise refusals.cannot_resume(operation, core.missing(), len(core.holders), deadline.waited())
                 self._readable.wait(deadline.remaining())
                 self._member(session, operation)
-            self._record("CallResume", {"client": member.producer}, {"ordered": paused})
+            self._call(client, "CallResume")
             self._readable.notify_all()
-            self._await_resumed(member, number, deadline, operation)
+            self._await_resumed(session, client, number, deadline, operation)
 
     def cancel(self, session: int, timeout: float | None) -> bool:
         """CancelPause, then ResumeReturns. Returns False when no pause is under way."""
-        core, operation = self._core, "pause.cancel"
-        with self._readable:
-            member = self._member(session, operation)
-            number = core.cancel()
+        operation = "pause.cancel"
+        with self._readable, self._client(session, operation) as client:
+            number = self._core.cancel()
             if number is None:
                 return False
-            self._record("CancelPause", {"client": member.producer})
+            self._call(client, "CancelPause")
             self._readable.notify_all()
-            self._await_resumed(member, number, Deadline(timeout, self._runtime.monotonic), operation)
+            deadline = Deadline(timeout, self._runtime.monotonic)
+            self._await_resumed(session, client, number, deadline, operation)
             return True
 
-    def hold(self, session: int, began: int | None) -> None:
-        """Hold.
+    def hold(self, session: int, began: int | None) -> int:
+        """Hold. Returns who holds, for :meth:`let_go`.
 
         Raises:
             NotPausedError: No pause has been reached, or another than ``began``.
         """
-        core, operation = self._core, "pause.hold"
-        with self._readable:
-            member = self._member(session, operation)
-            if began is not None and core.began != began:
+        operation = "pause.hold"
+        with self._readable, self._client(session, operation) as client:
+            if began is not None and self._core.began != began:
                 raise refusals.not_paused(operation, ())
-            self._hold(member, operation)
+            self._hold(client, operation)
+            return client
 
-    def let_go(self, session: int) -> None:
+    def let_go(self, session: int, client: int) -> None:
         """LetGo."""
+        operation = "pause.let_go"
         with self._readable:
-            self._let_go(self._member(session, "pause.let_go"))
+            self._member(session, operation)
+            if self._clients.get(client) != session or client not in self._core.holders:
+                raise refusals.does_not_hold(operation)
+            self._let_go(client)
 
     def view(self, session: int) -> dict[str, Any]:
         """Return a snapshot: plain values only."""
@@ -181,17 +202,38 @@ class PauseChannel(Channel):
 
     # -- inside the critical section -----------------------------------------------------------------------------
 
-    def _await_resumed(self, member: Member, number: int, deadline: Deadline, operation: str) -> None:
+    @contextlib.contextmanager
+    def _client(self, session: int, operation: str) -> Iterator[int]:
+        """Number the call: a client of the contract is one call at a time, and whoever holds the pause."""
+        self._member(session, operation)
+        client = next(number for number in itertools.count(1) if number not in self._clients)
+        self._clients[client] = session
+        try:
+            yield client
+        finally:
+            if client in self._waiting and not self._closed:
+                self._answer(client, "GiveUp")
+            if client not in self._core.holders:
+                del self._clients[client]
+
+    def _call(self, client: int, action: str, more: dict[str, Any] | None = None) -> None:
+        self._waiting.add(client)
+        self._record(action, {"client": client, **(more or {})})
+
+    def _answer(self, client: int, action: str) -> None:
+        self._waiting.discard(client)
+        self._record(action, {"client": client})
+
+    def _await_resumed(self, session: int, client: int, number: int, deadline: Deadline, operation: str) -> None:
         while True:
             behind = self._core.not_resumed(number)
             if not behind:
-                self._record("ResumeReturns", {"client": member.producer})
+                self._answer(client, "ResumeReturns")
                 return
             if deadline.expired():
-                self._record("ResumeTimeout", {"client": member.producer})
                 raise refusals.not_resumed(operation, behind, deadline.waited())
             self._readable.wait(deadline.remaining())
-            self._member(member.session, operation)
+            self._member(session, operation)
 
     def _note(self, rank: int, number: int) -> None:
         if self._core.seen[rank] < number:
@@ -205,23 +247,22 @@ class PauseChannel(Channel):
             raise ProtocolViolationError(f"{operation}: this session has not joined", operation=operation)
         return member.rank
 
-    def _hold(self, member: Member, operation: str) -> None:
-        if member.producer in self._core.holders:
-            raise refusals.holds_itself(operation)
-        if not self._core.hold(member.producer):
+    def _hold(self, client: int, operation: str) -> None:
+        if not self._core.hold(client):
             raise refusals.not_paused(operation, self._core.missing())
-        self._record("Hold", {"client": member.producer})
+        self._record("Hold", {"client": client})
 
-    def _let_go(self, member: Member) -> bool:
-        if not self._core.let_go(member.producer):
-            return False
-        self._record("LetGo", {"client": member.producer})
+    def _let_go(self, client: int) -> None:
+        self._core.let_go(client)
+        del self._clients[client]
+        self._record("LetGo", {"client": client})
         self._wake_all()
-        return True
 
     def _exit(self, member: Member, *, lost: bool) -> None:
-        if self._let_go(member) and lost:
-            self._lost_holds += 1
+        for client in sorted(self._core.holders):
+            if self._clients[client] == member.session:
+                self._let_go(client)
+                self._lost_holds += lost
 
     def _wire(self) -> _Wire:
         latest = self._core.latest

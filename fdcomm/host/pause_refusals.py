@@ -6,7 +6,7 @@ from fdcomm.errors import CommTimeoutError, NotPausedError, PauseEndedError, Pro
 
 __all__ = (
     "cannot_resume",
-    "holds_itself",
+    "does_not_hold",
     "not_paused",
     "not_quiet",
     "not_resumed",
@@ -75,8 +75,6 @@ def not_paused(operation: str, missing: tuple[int, ...]) -> NotPausedError:
     return NotPausedError(f"{operation}: {why}; hold a pause after pause() has returned", operation=operation)
 
 
-def holds_itself(operation: str) -> ProtocolViolationError:
-    """A holder resumes."""
-    return ProtocolViolationError(
-        f"{operation}: this client holds the pause; leave `with control.held():` first", operation=operation
-    )
+def does_not_hold(operation: str) -> ProtocolViolationError:
+    """Somebody lets go of what it does not hold."""
+    return ProtocolViolationError(f"{operation}: this session does not hold the pause", operation=operation)

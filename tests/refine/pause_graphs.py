@@ -16,7 +16,7 @@ R = frozenset[int]
 
 # Together every action and every mode.
 FIXED: dict[str, Config] = {
-    "2 ranks, 2 clients": Config(clients=2, leavers=R({1}), mortal=R({0})),
+    "2 ranks, 2 clients": Config(clients=2, leavers=R({1}), mortal=R({0}), impatient=R({2})),
     "1 rank, 2 clients, all modes": Config(ranks=1, clients=2, max_orders=3, modes=R({0, 1, 2}), leavers=R({0})),
 }
 

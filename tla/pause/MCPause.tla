@@ -34,7 +34,7 @@ OnlyOwnerEnds ==
 
 -----------------------------------------------------------------------------
 (* Fairness: jobs end, ranks take orders and report, the host notices closed connections and wakes who waits, and
-   holders let go. Nobody has to pause, resume, cancel, admit, park or crash. *)
+   holders let go. Nobody has to pause, resume, cancel, give up, admit, park or crash. *)
 Fairness ==
     /\ \A r \in Ranks : WF_vars(Fence(r)) /\ WF_vars(Take(r)) /\ WF_vars(Quiet(r)) /\ WF_vars(Done(r))
     /\ \A c \in Clients : WF_vars(PauseReturns(c)) /\ WF_vars(PauseEnded(c)) /\ WF_vars(ResumeReturns(c))

@@ -18,7 +18,8 @@ CONSTANTS
     MaxOrders,      \* bound: orders
     Modes,          \* modes that pauses use: 0 keep, 1 drain, 2 abort
     Leavers,        \* ranks that may leave
-    Mortal          \* ranks that may crash
+    Mortal,         \* ranks that may crash
+    Impatient       \* clients whose calls may end by their time limit
 
 CONSTANTS TakeShuts, AllRanks, OldOrdersDropped, FenceFrees, JoinsShut, HoldBlocks, ResumeWaits
 
@@ -31,6 +32,7 @@ ASSUME /\ {N, C, MaxJobs} \subseteq Nat \ {0}
        /\ MaxOrders \in Nat
        /\ Modes \subseteq 0 .. 2
        /\ Leavers \cup Mortal \subseteq Ranks
+       /\ Impatient \subseteq Clients
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
 
 VARIABLES
@@ -251,6 +253,13 @@ ResumeReturns(c) ==
     /\ promised' = promised
     /\ Returns(c)
 
+\* The call's time limit ends, or its client is gone. What was ordered stays ordered.
+GiveUp(c) ==
+    /\ ~Idle(c)
+    /\ c \in Impatient
+    /\ promised' = promised
+    /\ Returns(c)
+
 Hold(c) ==
     /\ Idle(c)
     /\ Still
@@ -280,6 +289,7 @@ Next ==
     \/ \E c \in Clients : CallResume(c)
     \/ \E c \in Clients : CancelPause(c)
     \/ \E c \in Clients : ResumeReturns(c)
+    \/ \E c \in Clients : GiveUp(c)
     \/ \E c \in Clients : Hold(c)
     \/ \E c \in Clients : LetGo(c)
 
