@@ -54,6 +54,7 @@ __all__ = (
     "StalePauseError",
     "StaleReportError",
     "StatusBusyError",
+    "StatusCancelledError",
     "TaskEndedError",
     "UnsafeConfigError",
 )
@@ -231,6 +232,10 @@ class JobCancelledError(FdcommError, RuntimeError):
 
 class StatusBusyError(FdcommError, RuntimeError):
     """Another clear or update is under way. ``request`` is its number and goal."""
+
+
+class StatusCancelledError(FdcommError, RuntimeError):
+    """A clear or update was cancelled before it was done. ``request`` is its number."""
 
 
 class StaleReportError(FdcommError, RuntimeError):

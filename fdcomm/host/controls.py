@@ -21,7 +21,7 @@ CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
 
 ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     ControlChannel: frozenset({"ask", "take", "answer", "view"}),
-    StatusChannel: frozenset({"declare", "take", "report", "ask", "view"}),
+    StatusChannel: frozenset({"declare", "mirror", "take", "report", "ask", "cancel", "watch", "view"}),
     PauseChannel: frozenset(
         {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}
     ),
