@@ -5,16 +5,24 @@ Protocol: ``spec/control.toml``, docs/protocols/control.md.
 
 from __future__ import annotations
 
-import pickle
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, PeerLostError, RankError, StaleAnswerError
+from fdcomm.errors import (
+    ClosedError,
+    CommTimeoutError,
+    PayloadError,
+    PayloadTooLargeError,
+    PeerLostError,
+    RankError,
+    StaleAnswerError,
+)
 from fdcomm.handle import Handle
 
-__all__ = ("Answer", "ControlClient", "ControlRequest", "ControlResult", "ControlServer")
+__all__ = ("Answer", "ControlClient", "ControlRequest", "ControlResult", "ControlServer", "ControlStatistics")
 
 _PROTOCOL: Final = "control"
 _LOOK_S: Final = 1.0
@@ -60,6 +68,27 @@ class ControlResult:
         return tuple(answer.rank for answer in self.answers if not answer.ok)
 
 
+@dataclass(frozen=True)
+class ControlStatistics:
+    """A snapshot.
+
+    Attributes:
+        asked: Requests so far.
+        waiting_for: For each open request its number, and the ranks that may still answer.
+        doing: For each rank the request that it has taken and not answered; 0 is none.
+        live: Ranks that have taken part and are there.
+        lost: Ranks whose process is gone.
+        away: Ranks that have not taken part yet, or have left.
+    """
+
+    asked: int
+    waiting_for: tuple[tuple[int, tuple[int, ...]], ...]
+    doing: tuple[int, ...]
+    live: tuple[int, ...]
+    lost: tuple[int, ...]
+    away: tuple[int, ...]
+
+
 class ControlClient:
     """Asks. Any handle of the queue's host may; several may at once. Safe to use from several threads."""
 
@@ -70,7 +99,8 @@ class ControlClient:
     def ask(self, request: Any, *, timeout: Timeout = DEFAULT, partial: bool = False) -> ControlResult:
         """Ask all ranks, and wait for all answers. Actions Ask, Collect.
 
-        A rank that starts meanwhile is asked too. A rank's failure is an answer, not an exception.
+        A rank that starts meanwhile is asked too. A rank's failure is an answer, not an exception; so is an answer
+        that cannot be unpickled here.
 
         Args:
             request: Any picklable object.
@@ -81,14 +111,15 @@ class ControlClient:
             PeerLostError: ``missing`` names ranks whose process is gone; all others have answered (EndLost).
             CommTimeoutError: ``missing`` names ranks that did not answer in time (EndTimeout). Their late answers are
                 refused, and count for no other request. Both errors have the number as ``request``.
-            PayloadError: The request cannot be pickled, or an answer not unpickled.
+            RequestCancelledError: :meth:`cancel` (Withdraw).
+            PayloadError: The request cannot be pickled.
         """
         name = "control.ask"
         limit = timeout_seconds(timeout, name)
         payload = self._queue._pickle(request, name)
         number, end, raw, missing = self._queue._act(_PROTOCOL, "ask", payload, limit, timeout=limit, name=name)
         answers = tuple(
-            Answer(rank, *self._queue._unpickle(answer, name)) for rank, answer in enumerate(raw) if answer is not None
+            Answer(rank, *self._read(answer, name)) for rank, answer in enumerate(raw) if answer is not None
         )
         if partial or not missing:
             return ControlResult(number, answers, missing)
@@ -107,6 +138,36 @@ class ControlClient:
             waited_s=limit or 0.0,
             request=number,
         )
+
+    def cancel(self) -> tuple[int, ...]:
+        """End every ``ask`` of this handle that is under way in other threads. Action Withdraw.
+
+        Ranks that have taken such a request may still do it; their answers are refused.
+
+        Returns:
+            The numbers of the requests.
+        """
+        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "cancel", name="control.cancel")
+        return numbers
+
+    def statistics(self) -> ControlStatistics:
+        """Return what the host knows now."""
+        view = self._queue._view(_PROTOCOL, name="control.statistics")
+        return ControlStatistics(
+            asked=view["asked"],
+            waiting_for=tuple((number, tuple(awaited)) for number, _, awaited in view["open"]),
+            doing=tuple(view["doing"]),
+            live=tuple(view["live"]),
+            lost=tuple(view["lost"]),
+            away=tuple(view["away"]),
+        )
+
+    def _read(self, answer: bytes, name: str) -> tuple[bool, Any]:
+        try:
+            ok, value = self._queue._unpickle(answer, name)
+        except PayloadError as error:
+            return False, f"PayloadError: {error}"
+        return bool(ok), value
 
 
 class ControlRequest:
@@ -164,36 +225,40 @@ class ControlServer:
         request = ControlRequest(self._queue, number, None)
         try:
             request.payload = self._queue._unpickle(payload, name)
-        except Exception as error:
-            request.fail(f"{type(error).__name__}: {error}")
+        except PayloadError as error:
+            with contextlib.suppress(StaleAnswerError):
+                request.fail(f"PayloadError: {error}")
             raise
         return request
 
     def serve(self, handler: Callable[[Any], Any], stop: Callable[[], bool] = lambda: False) -> None:
         """Answer every request with what ``handler`` returns for its payload, until ``stop()`` or the handle's close.
 
-        An exception of the handler, or a value that cannot be pickled, is answered as a failure; the loop goes on.
+        An exception of the handler, a value that cannot be pickled and a request that cannot be unpickled are
+        answered as failures, and the loop goes on. What is no ``Exception`` (an interrupt) is answered and raised.
         """
         while not stop():
             try:
                 request = self.take(timeout=_LOOK_S)
+                if request is not None:
+                    self._answer(request, handler)
+            except PayloadError:
+                continue  # take has answered it
             except ClosedError:
                 return
-            except pickle.PicklingError:
-                continue
-            if request is None:
-                continue
-            try:
-                self._answer(request, handler)
-            except StaleAnswerError:
-                continue
 
     @staticmethod
     def _answer(request: ControlRequest, handler: Callable[[Any], Any]) -> None:
         try:
             value = handler(request.payload)
-            request.answer(value)
-        except StaleAnswerError:
+        except BaseException as error:
+            with contextlib.suppress(StaleAnswerError):
+                request.fail(f"{type(error).__name__}: {error}")
+            if isinstance(error, Exception):
+                return
             raise
-        except Exception as error:  # noqa: BLE001 - whatever the handler raises is its rank's answer
-            request.fail(f"{type(error).__name__}: {error}")
+        with contextlib.suppress(StaleAnswerError):
+            try:
+                request.answer(value)
+            except (PayloadError, PayloadTooLargeError) as error:
+                request.fail(f"{type(error).__name__}: {error}")

@@ -42,6 +42,7 @@ __all__ = (
     "ReadOnlyError",
     "RearrangeBusyError",
     "RearrangeEndedError",
+    "RequestCancelledError",
     "SignalError",
     "SignalInUseError",
     "SignalMismatchError",
@@ -192,6 +193,10 @@ class RearrangeBusyError(FdcommError, RuntimeError):
 class RearrangeEndedError(FdcommError, RuntimeError):
     """The call is about a rearrangement that is over; the message says how it ended. The call changed nothing, and
     counts for no other rearrangement. ``request`` is the number that the call was about."""
+
+
+class RequestCancelledError(FdcommError, RuntimeError):
+    """Control requests: another thread has cancelled the request through its own handle."""
 
 
 class ClosedError(FdcommError, ValueError):

@@ -98,6 +98,8 @@ class Control(Model[State]):
         """A client asks all ranks."""
         if self.config.max_asked is not None and s.asked >= self.config.max_asked:
             return
+        if s.state.count("open") >= self.config.capacity:
+            return
         lost = [rank for rank in self.ranks if s.status[rank] == LOST] if self.guards.FenceDooms else []
         yield (
             Action("Ask"),

@@ -46,7 +46,16 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
     def done_is_whole(s: State) -> bool:
         return all(_answered(s, n) == ranks for n, state in enumerate(s.state, 1) if state == "done")
 
-    return {"TypeOK": type_ok, "NoMixing": no_mixing, "OncePerRank": once_per_rank, "DoneIsWhole": done_is_whole}
+    def bounded(s: State) -> bool:
+        return s.state.count("open") <= config.capacity
+
+    return {
+        "TypeOK": type_ok,
+        "NoMixing": no_mixing,
+        "OncePerRank": once_per_rank,
+        "DoneIsWhole": done_is_whole,
+        "Bounded": bounded,
+    }
 
 
 def action_properties(config: Config) -> dict[str, Callable[[State, Action, State], bool]]:
@@ -119,7 +128,7 @@ def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
         "a request was done": lambda s: "done" in s.state,
         "a rank does a request that has ended": lambda s: any(n and s.state[n - 1] != "open" for n in s.doing),
     }
-    if config.max_asked is None or config.max_asked > 1:
+    if (config.max_asked is None or config.max_asked > 1) and config.capacity > 1:
         found["two requests are open"] = lambda s: s.state.count("open") > 1
     if config.mortal:
         found["a request ended without a rank that was lost"] = lambda s: "lost" in s.state

@@ -56,13 +56,14 @@ class Config:
 
     ranks: int = 2
     max_asked: int | None = 1
+    capacity: int = 2
     leavers: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
-        if self.ranks < 1:
-            raise ValueError(f"ranks must be at least 1: {self}")
+        if min(self.ranks, self.capacity) < 1:
+            raise ValueError(f"ranks and capacity must be at least 1: {self}")
         if not (self.leavers | self.mortal) <= set(range(self.ranks)):
             raise ValueError(f"leavers and mortal must be ranks below {self.ranks}: {self}")
 
@@ -71,6 +72,7 @@ class Config:
         return {
             "N": self.ranks,
             "MaxAsked": self.max_asked,
+            "Capacity": self.capacity,
             "Leavers": self.leavers,
             "Mortal": self.mortal,
             **{name: getattr(self.guards, name) for name in Guards.names()},

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fdcomm.core.control import Control
+from fdcomm.core.control import Control, Request
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, ProtocolViolationError, StaleAnswerError
+from fdcomm.errors import CommTimeoutError, ProtocolViolationError, RequestCancelledError, StaleAnswerError
 from fdcomm.host.members import Channel, Member, Place
 
 __all__ = ("ControlChannel",)
 
 _Answers = list["bytes | None"]
 """The answer of each rank, in rank order; None where there is none."""
-
 
 _ENDS: Final = {"done": "Collect", "lost": "EndLost", "late": "EndTimeout"}
 
@@ -36,6 +35,7 @@ class ControlChannel(Channel):
 
         Raises:
             CommTimeoutError: There was no room for another request; nobody was asked.
+            RequestCancelledError: Withdraw.
         """
         core, operation = self._core, "control.ask"
         self._runtime.point("Ask.enter")
@@ -55,20 +55,19 @@ class ControlChannel(Channel):
             number = request.number
             self._record("Ask", {"client": member.producer}, {"number": number})
             self._readable.notify_all()
-            while True:
-                ended = core.collect(number) or core.end_lost(number)
-                if ended is None and deadline.expired():
-                    ended = core.end_timeout(number)
-                if ended is not None:
-                    self._record(
-                        {"done": "Collect", "lost": "EndLost", "late": "EndTimeout"}[ended.state], {"number": number}
-                    )
-                    self._writable.notify_all()
-                    answers: _Answers = [ended.answers.get(rank) for rank in range(core.ranks)]
-                    missing = tuple(rank for rank in range(core.ranks) if rank not in ended.answers)
-                    return number, ended.state, answers, missing
+            while not self._ends(request, late=deadline.expired()):
                 self._readable.wait(deadline.remaining())
                 self._member(session, operation)
+            answers: _Answers = [request.answers.get(rank) for rank in range(core.ranks)]
+            missing = tuple(rank for rank in range(core.ranks) if rank not in request.answers)
+            return number, request.state, answers, missing
+
+    def cancel(self, session: int) -> tuple[int, ...]:
+        """Withdraw whatever this session has asked and is open; return the numbers."""
+        with self._readable:
+            numbers = self._withdraw(self._member(session, "control.cancel"))
+            self._wake_all()
+            return numbers
 
     # -- ranks ---------------------------------------------------------------------------------------------------
 
@@ -125,11 +124,32 @@ class ControlChannel(Channel):
 
     # -- inside the critical section -----------------------------------------------------------------------------
 
+    def _ends(self, request: Request[bytes], *, late: bool) -> bool:
+        """End the request if it is due. True: it has ended."""
+        core, number = self._core, request.number
+        if request.state == "withdrawn":
+            raise RequestCancelledError(
+                f"control.ask: request {number} was cancelled through its own handle; a rank that has taken it may "
+                "still do it",
+                operation="control.ask",
+                request=number,
+            )
+        ended = core.collect(number) or core.end_lost(number) or (core.end_timeout(number) if late else None)
+        if ended is None:
+            return False
+        self._record(_ENDS[ended.state], {"number": number})
+        self._writable.notify_all()
+        return True
+
+    def _withdraw(self, member: Member) -> tuple[int, ...]:
+        mine = [request.number for request in self._core.open.values() if request.client == member.producer]
+        for number in mine:
+            self._core.withdraw(number)
+            self._record("Withdraw", {"number": number})
+        return tuple(mine)
+
     def _exit(self, member: Member, *, lost: bool) -> None:
-        for request in list(self._core.open.values()):
-            if request.client == member.producer:
-                self._core.withdraw(request.number)
-                self._record("Withdraw", {"number": request.number})
+        self._withdraw(member)
 
     def _post(self) -> dict[str, Any]:
         core = self._core

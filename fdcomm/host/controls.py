@@ -20,7 +20,7 @@ CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
 """Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
 
 ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
-    ControlChannel: frozenset({"ask", "take", "answer", "view"}),
+    ControlChannel: frozenset({"ask", "take", "answer", "cancel", "view"}),
     StatusChannel: frozenset({"declare", "mirror", "take", "report", "ask", "cancel", "watch", "view"}),
     PauseChannel: frozenset(
         {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}

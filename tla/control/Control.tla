@@ -13,6 +13,7 @@ EXTENDS Integers, Sequences, FiniteSets
 CONSTANTS
     N,              \* number of ranks
     MaxAsked,       \* bound: requests
+    Capacity,       \* most requests that are open at once
     Leavers,        \* ranks that may leave
     Mortal          \* ranks that may crash
 
@@ -21,7 +22,7 @@ CONSTANTS Keyed, LateRefused, SkipsEnded, FenceDooms, TimeoutEnds
 Ranks == 0 .. N - 1
 Guards == <<Keyed, LateRefused, SkipsEnded, FenceDooms, TimeoutEnds>>
 
-ASSUME /\ N \in Nat \ {0}
+ASSUME /\ {N, Capacity} \subseteq Nat \ {0}
        /\ MaxAsked \in Nat
        /\ Leavers \cup Mortal \subseteq Ranks
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
@@ -90,6 +91,7 @@ Fence(r) ==
 
 Ask ==
     /\ asked < MaxAsked
+    /\ Cardinality({n \in Numbers : Open(n)}) < Capacity
     /\ asked' = asked + 1
     /\ state' = Append(state, "open")
     /\ answers' = Append(answers, {})

@@ -23,6 +23,8 @@ OncePerRank == \A n \in Numbers :
 
 DoneIsWhole == \A n \in Numbers : state[n] = "done" => Answered(n) = Ranks
 
+Bounded == Cardinality({n \in Numbers : Open(n)}) <= Capacity
+
 -----------------------------------------------------------------------------
 TakesOpenInOrder ==
     [][\A r \in Ranks : served'[r] # served[r] => served'[r] > served[r] /\ Open(served'[r])]_vars
