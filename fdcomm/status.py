@@ -5,20 +5,25 @@ Protocol: ``spec/status.toml``, docs/protocols/status.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from fdcomm.core.status import Goal
-from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, StaleReportError, StatusBusyError
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
+from fdcomm.errors import (
+    CommTimeoutError,
+    ConfigError,
+    StatusBusyError,
+    StatusCancelledError,
+)
 from fdcomm.handle import Handle
-from fdcomm.host.status_channel import DEFAULT_COMPONENTS
+from fdcomm.host.status_shape import DEFAULT_COMPONENTS, names_of
+from fdcomm.status_constants import ModelWeightsStatus
 
-__all__ = ("PartReport", "StatusCoordinator", "StatusOrder", "StatusPart", "StatusResult", "http_code")
+__all__ = ("PartReport", "StatusCoordinator", "StatusResult", "StatusWord", "http_code")
 
 _PROTOCOL: Final = "status"
-_LOOK_S: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,51 @@ class StatusCoordinator:
         Raises:
             StatusBusyError: Another request is under way.
             CommTimeoutError: Parts did not report in time; the text names them. Their late reports change nothing.
+            StatusCancelledError: :meth:`cancel` ended it.
         """
         return self._ask("clear", timeout)
 
     def update(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
         """Have every component restored, and wait for it. As :meth:`clear`."""
         return self._ask("update", timeout)
+
+    def cancel(self) -> bool:
+        """End the request that another thread waits for through this handle. False: there was none to end."""
+        return bool(self._queue._act(_PROTOCOL, "cancel", name="status.cancel"))
+
+    def mirror(
+        self, component: str, name: str, suffix: int | str | None = None, *, directory: str | None = None
+    ) -> None:
+        """Have the host write a component's word into an :class:`IPCSignal` of int32, for readers of the plain word.
+
+        The signal must be there: the engine makes it. From then on the host is the only one that may write it; before
+        :meth:`clear` or :meth:`update` returns, it shows the new word. A signal that is removed or replaced later
+        hurts nobody: :meth:`statistics` says so under "mirrors", and this call attaches to the new one.
+
+        Args:
+            component: One that was declared.
+            name: As the engine's ``IPCSignal(name, ..., suffix=suffix)``.
+            suffix: The same.
+            directory: Where its file is, if it is not where signals are.
+
+        Raises:
+            SignalError: No signal has the name, or it holds something else than integers.
+        """
+        self._queue._act(_PROTOCOL, "mirror", component, name, suffix, directory, name="status.mirror")
+
+    def word(self, component: str) -> StatusWord:
+        """Return a view of one component."""
+        return StatusWord(self, component)
+
+    def watch(self, seen: Mapping[str, Any] | None = None, *, timeout: Timeout = DEFAULT) -> dict[str, Any]:
+        """Return :meth:`statistics` as soon as something is not as in ``seen``, an earlier answer; or after the time.
+
+        In a thread of its own this is the progress of a request: "missing" has the parts that it waits for.
+        """
+        limit = timeout_seconds(timeout, "status.watch")
+        changes = -1 if seen is None else int(seen["changes"])
+        found: dict[str, Any] = self._queue._act(_PROTOCOL, "watch", changes, limit, timeout=limit, name="status.watch")
+        return found
 
     def words(self) -> dict[str, int]:
         """Return the word of each component: 0 NORMAL, 1 UPDATING, -1 CLEARING, -2 CLEARED. One round trip."""
@@ -103,8 +147,14 @@ class StatusCoordinator:
         name = f"status.{goal}"
         limit = timeout_seconds(timeout, name)
         end = self._queue._act(_PROTOCOL, "ask", goal, limit, timeout=limit, name=name)
+        waits = names_of(end["missing"])
+        if end["cancelled"]:
+            raise StatusCancelledError(
+                f"{name}: request {end['number']} was cancelled while it waited for {waits}",
+                operation=name,
+                request=end["number"],
+            )
         if end["outcome"] == "late":
-            waits = "; ".join(f"{c}: part {', '.join(map(str, parts))}" for c, parts in end["missing"].items())
             raise CommTimeoutError(
                 f"{name}: request {end['number']} ended after {limit} s without reports of {waits}",
                 operation=name,
@@ -119,11 +169,62 @@ class StatusCoordinator:
         return StatusResult(end["number"], goal, end["outcome"] == "done", reports)
 
 
+class StatusWord:
+    """A view of one component: its word, and whether that is so of every part."""
+
+    def __init__(self, coordinator: StatusCoordinator, component: str) -> None:
+        """Made by :meth:`StatusCoordinator.word`."""
+        self._coordinator = coordinator
+        self.component = component
+
+    @property
+    def value(self) -> ModelWeightsStatus:
+        """The word: NORMAL 0, UPDATING 1, CLEARING -1, CLEARED -2. One round trip, as :attr:`partial`."""
+        return ModelWeightsStatus(self._there(self._coordinator.statistics())["word"])
+
+    @property
+    def partial(self) -> bool:
+        """True while the parts may differ: under way, not completed, or a part was started anew."""
+        return bool(self._there(self._coordinator.statistics())["partial"])
+
+    def wait_for(self, *words: int, timeout: Timeout = DEFAULT) -> ModelWeightsStatus:
+        """Wait until the word is one of these, and so of every part if it is NORMAL or CLEARED; return it.
+
+        Every change is seen: a word that comes and goes between two looks of a reader ends the wait only if it is
+        still there when the host answers.
+
+        Raises:
+            CommTimeoutError: It was none of them in time.
+        """
+        name = f"status.{self.component}.wait_for"
+        limit = timeout_seconds(timeout, name)
+        deadline = Deadline(limit, self._coordinator._queue._runtime.monotonic)
+        seen: dict[str, Any] | None = None
+        while True:
+            seen = self._coordinator.watch(seen, timeout=deadline.remaining())
+            there = self._there(seen)
+            ends = there["word"] in (ModelWeightsStatus.NORMAL, ModelWeightsStatus.CLEARED)
+            if there["word"] in words and not (ends and there["partial"]):
+                return ModelWeightsStatus(there["word"])
+            if deadline.expired():
+                raise CommTimeoutError(
+                    f"{name}: the word was {there['word']} after {limit} s, and none of {words}",
+                    operation=name,
+                    waited_s=limit or 0.0,
+                )
+
+    def _there(self, view: Mapping[str, Any]) -> dict[str, Any]:
+        there: dict[str, Any] | None = view["components"].get(self.component)
+        if there is None:
+            raise ConfigError(f"{self.component!r} is no component; there are {', '.join(view['components'])}")
+        return there
+
+
 def http_code(answer: StatusResult | BaseException, goal: Goal = "clear") -> int:
     """Return FastDeploy's code for what a request came to.
 
-    200: done, or nothing to do. 400: the same goal is under way. 403: the opposite one is. 404: not done in time, or a
-    part has failed.
+    200: done, or nothing to do. 400: the same goal is under way. 403: the opposite one is. 404: not done in time, a
+    part has failed, or it was cancelled.
 
     Args:
         answer: What :meth:`StatusCoordinator.clear` or ``update`` returned or raised.
@@ -134,81 +235,8 @@ def http_code(answer: StatusResult | BaseException, goal: Goal = "clear") -> int
     """
     if isinstance(answer, StatusResult):
         return 200 if answer.ok else 404
-    if isinstance(answer, CommTimeoutError):
+    if isinstance(answer, (CommTimeoutError, StatusCancelledError)):
         return 404
     if isinstance(answer, StatusBusyError) and isinstance(answer.request, tuple):
         return 400 if answer.request[1] == goal else 403
     raise TypeError(f"{answer!r} is no answer to a clear or an update")
-
-
-class StatusOrder:
-    """What a part is asked to do. Report about it once, with :meth:`done` or :meth:`fail`."""
-
-    def __init__(self, part: StatusPart, number: int, goal: Goal) -> None:
-        self._part = part
-        self.number = number
-        self.goal = goal
-
-    def done(self) -> None:
-        """The part has done it.
-
-        Raises:
-            StaleReportError: The request has ended meanwhile; the part is counted as unknown, and will be asked again.
-        """
-        self._part._report(self.number, True, "")
-
-    def fail(self, reason: str) -> None:
-        """The part could not do it."""
-        self._part._report(self.number, False, str(reason))
-
-
-class StatusPart:
-    """One part of a component, in the process that holds it. Another process of the same part is refused."""
-
-    def __init__(self, queue: Handle, component: str, part: int | None = None) -> None:
-        """Take part through a handle, which must stay open. ``part`` is the handle's ``client_id`` by default."""
-        self._queue = queue
-        self.component = component
-        self.part = queue.client_id if part is None else part
-
-    def take(self, *, timeout: Timeout = 0.0) -> StatusOrder | None:
-        """Take what is asked of the part; None when there is nothing within ``timeout`` seconds. Join, Take.
-
-        Raises:
-            ProtocolViolationError: What was taken before has not been reported.
-            ConfigError: The components were not declared, or have no such part.
-        """
-        name = "status.take"
-        limit = timeout_seconds(timeout, name)
-        taken = self._queue._act(_PROTOCOL, "take", self.component, self.part, limit, timeout=limit, name=name)
-        return None if taken is None else StatusOrder(self, *taken)
-
-    def serve(self, does: Mapping[Goal, Callable[[], None]], stop: Callable[[], bool] = lambda: False) -> None:
-        """Do what is asked until ``stop()`` or the handle's close. An exception is reported as the part's failure."""
-        while not stop():
-            try:
-                order = self.take(timeout=_LOOK_S)
-            except ClosedError:
-                return
-            if order is not None:
-                self._do(order, does)
-
-    @staticmethod
-    def _do(order: StatusOrder, does: Mapping[Goal, Callable[[], None]]) -> None:
-        try:
-            does[order.goal]()
-        except Exception as error:  # noqa: BLE001 - whatever it raises is the part's report
-            failure = f"{type(error).__name__}: {error}"
-        else:
-            failure = ""
-        try:
-            if failure:
-                order.fail(failure)
-            else:
-                order.done()
-        except StaleReportError:  # nobody waits any more; the next order says what is wanted
-            return
-
-    def _report(self, number: int, ok: bool, reason: str) -> None:
-        args = (self.component, self.part, number, ok, reason)
-        self._queue._act(_PROTOCOL, "report", *args, name="status.report")

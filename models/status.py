@@ -42,8 +42,8 @@ class Status(Model[State]):
         removed = [name for name in Guards.names() if not getattr(self.guards, name)]
         self.name = "status" + "".join(f" without {name}" for name in removed)
         self.components = range(self.config.components)
-        self.parts = range(self.config.parts)
-        self.everyone = [(component, part) for component in self.components for part in self.parts]
+        self.real = self.config.real
+        self.everyone = [(component, part) for component in self.real for part in self.config.parts_of(component)]
         self.actions = {
             "Join": self.join,
             "Crash": self.crash,
@@ -105,7 +105,7 @@ class Status(Model[State]):
             return
         for number, goal in enumerate(("update", "clear")):
             earlier = tuple("late" if outcome == "open" else outcome for outcome in s.outcome)
-            outcome = "open" if todo(s, goal) else "done"
+            outcome = "open" if self._todo(s, goal) else "done"
             after = s._replace(asked=s.asked + 1, goals=(*s.goals, goal), outcome=(*earlier, outcome))
             yield Action("Ask", (("goal", number),)), self._begin(after, goal)
 
@@ -113,7 +113,7 @@ class Status(Model[State]):
         first = self._first(s, goal)
         way = CLEARING if goal == "clear" else UPDATING
         gone = [
-            frozenset(Reported(p, False) for p in self.parts if s.status[k][p] == LOST) if k in first else frozenset()
+            frozenset(Reported(p, False) for p in self.config.parts_of(k) if k in first and s.status[k][p] == LOST)
             for k in self.components
         ]
         return s._replace(
@@ -124,7 +124,7 @@ class Status(Model[State]):
         )
 
     def _first(self, s: State, goal: str) -> frozenset[int]:
-        missing = todo(s, goal)
+        missing = self._todo(s, goal)
         if not missing or not self.guards.Staged:
             return frozenset(missing)
         stages = [k // self.config.per_stage for k in missing]
@@ -172,12 +172,12 @@ class Status(Model[State]):
 
     def next_stage(self, s: State) -> Steps:
         """The components of a stage are settled, and others are left."""
-        if is_open(s) and not s.changing and todo(s, s.goals[-1]):
+        if is_open(s) and not s.changing and self._todo(s, s.goals[-1]):
             yield Action("NextStage"), self._begin(s, s.goals[-1])
 
     def finish(self, s: State) -> Steps:
         """Nothing is left."""
-        if is_open(s) and not s.changing and not todo(s, s.goals[-1]):
+        if is_open(s) and not s.changing and not self._todo(s, s.goals[-1]):
             yield Action("Finish"), self._end(s, "done")
 
     def fail(self, s: State) -> Steps:
@@ -192,7 +192,12 @@ class Status(Model[State]):
             yield Action("Expire"), self._end(s, "late")
 
     def _all_reported(self, s: State, k: int) -> bool:
-        return reported(s, k) == set(self.parts) if self.guards.WaitsForAll else bool(s.reports[k])
+        return reported(s, k) == set(self.config.parts_of(k)) if self.guards.WaitsForAll else bool(s.reports[k])
+
+    def _todo(self, s: State, goal: str) -> list[int]:
+        """The components that have not the goal's word, or are partial."""
+        end = CLEARED if goal == "clear" else NORMAL
+        return [k for k in self.real if s.word[k] != end or s.partial[k]]
 
     @staticmethod
     def _end(s: State, how: str) -> State:
@@ -207,12 +212,6 @@ def reported(s: State, k: int) -> set[int]:
 def is_open(s: State) -> bool:
     """Return True while a request is open: the latest."""
     return bool(s.outcome) and s.outcome[-1] == "open"
-
-
-def todo(s: State, goal: str) -> list[int]:
-    """Return the components that have not the goal's word, or are partial."""
-    end = CLEARED if goal == "clear" else NORMAL
-    return [k for k, word in enumerate(s.word) if word != end or s.partial[k]]
 
 
 def _of(name: str, component: int, part: int) -> Action:

@@ -17,7 +17,7 @@ def _done(s: State, k: int, goal: str) -> bool:
 
 def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
     """Return the properties of single states."""
-    everyone = [(k, p) for k in range(config.components) for p in range(config.parts)]
+    everyone = [(k, p) for k in config.real for p in config.parts_of(k)]
 
     def type_ok(s: State) -> bool:
         return (
@@ -25,8 +25,8 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
             and set(s.goals) <= {"clear", "update"}
             and set(s.outcome) <= {"open", "done", "failed", "late"}
             and set(s.word) <= {NORMAL, UPDATING, CLEARING, CLEARED}
-            and s.changing <= set(range(config.components))
-            and all(report.part in range(config.parts) for reports in s.reports for report in reports)
+            and s.changing <= set(config.real)
+            and all(report.part in config.parts_of(k) for k, reports in enumerate(s.reports) for report in reports)
             and all(s.status[k][p] in (AWAY, LIVE, DEAD, LOST) for k, p in everyone)
             and all(0 <= s.doing[k][p] <= s.asked for k, p in everyone)
             and all(s.holds[k][p] in ("full", "empty", "mixed") for k, p in everyone)
@@ -52,7 +52,7 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
 
 def action_properties(config: Config) -> dict[str, Callable[[State, Action, State], bool]]:
     """Return the properties of single steps."""
-    components = range(config.components)
+    components = config.real
 
     def before(j: int, k: int, goal: str) -> bool:
         stages = j // config.per_stage, k // config.per_stage
@@ -83,12 +83,12 @@ def fairness(config: Config, *, timed: bool = True) -> list[Fair[State]]:
 
     ``timed``: and the asking call knows its time limit. Otherwise parts come, take, and report.
     """
-    everyone = [(k, p) for k in range(config.components) for p in range(config.parts)]
+    everyone = [(k, p) for k in config.real for p in config.parts_of(k)]
     names = ("NextStage", "Finish", "Fail", "Expire") if timed else ("NextStage", "Finish", "Fail")
     found: list[Fair[State]] = [Fair(name, lambda s, a, name=name: a.name == name) for name in names]  # type: ignore[misc]
     found += [
         Fair(f"Settle({k})", lambda s, a, k=k: a.name == "Settle" and a.param("component") == k)  # type: ignore[misc]
-        for k in range(config.components)
+        for k in config.real
     ]
     for name in ("Fence",) if timed else ("Fence", "Join", "Take", "Report"):
         found += [
@@ -119,7 +119,7 @@ def _ends(name: str, n: int) -> LeadsTo[State]:
 def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
     """Return situations that the configuration must reach; without them the properties would say little."""
     found: dict[str, Callable[[State], bool]] = {
-        "everything was cleared": lambda s: all(_done(s, k, "clear") for k in range(config.components)),
+        "everything was cleared": lambda s: all(_done(s, k, "clear") for k in config.real),
         "a request has failed": lambda s: "failed" in s.outcome,
         "a part does what nobody waits for": lambda s: any(
             number and s.outcome[number - 1] != "open" for doing in s.doing for number in doing

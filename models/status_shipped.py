@@ -104,9 +104,7 @@ class StatusShipped(Model[State]):
         self.actions = {
             "Ask": partial(_each, "Ask", "g", range(2), self.ask),
             **{name: partial(_one, name, step) for name, step in single.items()},
-            **{
-                name: partial(_each, name, "w", range(self.config.workers), step) for name, step in of_worker.items()
-            },
+            **{name: partial(_each, name, "w", range(self.config.workers), step) for name, step in of_worker.items()},
             **{name: partial(_each, name, "s", range(self.config.movers), step) for name, step in of_mover.items()},
         }
         self.invariants = {"PollsForWhatComes": _polls_for_what_comes, "AllDownFirst": _all_down_first}
@@ -125,7 +123,19 @@ class StatusShipped(Model[State]):
         idle = "idle"
         return (
             State(
-                NORMAL, NORMAL, NORMAL, 0, 0, 0, idle, (idle,) * w, (NORMAL,) * w, (idle,) * s, (1,) * s, (False,) * s, True
+                NORMAL,
+                NORMAL,
+                NORMAL,
+                0,
+                0,
+                0,
+                idle,
+                (idle,) * w,
+                (NORMAL,) * w,
+                (idle,) * s,
+                (1,) * s,
+                (False,) * s,
+                True,
             ),
         )
 

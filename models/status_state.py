@@ -78,6 +78,7 @@ class Config:
     components: int = 1
     per_stage: int = 1
     parts: int = 1
+    without: frozenset[int] = frozenset()
     max_asked: int | None = 1
     mortal: frozenset[int] = frozenset()
     returns: bool = True
@@ -86,8 +87,19 @@ class Config:
     def __post_init__(self) -> None:
         if min(self.components, self.per_stage, self.parts) < 1:
             raise ValueError(f"components, per_stage and parts must be at least 1: {self}")
+        if not self.without <= set(range(self.components * self.parts)):
+            raise ValueError(f"without must be numbers of parts: {self}")
         if not self.mortal <= set(range(self.parts)):
             raise ValueError(f"mortal must be parts below {self.parts}: {self}")
+
+    def parts_of(self, component: int) -> tuple[int, ...]:
+        """Return the parts that a component has."""
+        return tuple(p for p in range(self.parts) if component * self.parts + p not in self.without)
+
+    @property
+    def real(self) -> tuple[int, ...]:
+        """The components that have parts."""
+        return tuple(k for k in range(self.components) if self.parts_of(k))
 
     def constants(self) -> dict[str, int | frozenset[int] | bool | None]:
         """Return the constants under their names in the spec."""
@@ -95,6 +107,7 @@ class Config:
             "K": self.components,
             "PerStage": self.per_stage,
             "N": self.parts,
+            "Without": self.without,
             "MaxAsked": self.max_asked,
             "Mortal": self.mortal,
             "Returns": self.returns,

@@ -165,9 +165,8 @@ class Status:
             raise ProtocolViolationError(f"Ask: request {self.asked} is open")
         self.asked += 1
         self.request = Request(self.asked, goal)
-        if self._todo(goal):
-            self._begin(self.request)
-        else:
+        self._begin(self.request)
+        if not self.changing:
             self.request.outcome = "done"
         return self.request
 
@@ -247,7 +246,7 @@ class Status:
 
     def _begin(self, request: Request) -> None:
         todo = self._todo(request.goal)
-        stages = [there.stage for there in todo]
+        stages = [there.stage for there in todo] or [0]
         stage = min(stages) if request.goal == "clear" else max(stages)
         for there in self.components.values():
             there.reports = {}

@@ -8,8 +8,8 @@ TypeOK ==
     /\ outcome \in [1 .. asked -> {"open", "done", "failed", "late"}]
     /\ word \in [Components -> {Normal, Updating, Clearing, Cleared}]
     /\ partial \in [Components -> BOOLEAN]
-    /\ changing \subseteq Components
-    /\ \A k \in Components : reports[k] \subseteq [part : Parts, ok : BOOLEAN]
+    /\ changing \subseteq Real
+    /\ \A k \in Components : reports[k] \subseteq [part : PartsOf(k), ok : BOOLEAN]
     /\ status \in [Components -> [Parts -> {"away", "live", "dead", "lost"}]]
     /\ doing \in [Components -> [Parts -> 0 .. asked]]
     /\ holds \in [Components -> [Parts -> {"full", "empty", "mixed"}]]
@@ -30,12 +30,12 @@ ChangesForOne ==
 -----------------------------------------------------------------------------
 \* When a part of an earlier stage is started anew meanwhile, the request comes back to that stage.
 InStages ==
-    [][\A k \in changing' \ changing, j \in Components :
+    [][\A k \in changing' \ changing, j \in Real :
           Before(j, k, goals'[asked']) => Done(j, goals'[asked'])]_vars
 
 DoneIsDone ==
     [][\A n \in 1 .. asked : outcome[n] = "open" /\ outcome'[n] = "done" =>
-          \A k \in Components : word[k] = End(goals[n]) /\ ~partial[k]]_vars
+          \A k \in Real : word[k] = End(goals[n]) /\ ~partial[k]]_vars
 
 EndStays == [][\A n \in 1 .. asked : outcome'[n] # outcome[n] => outcome[n] = "open" /\ asked' = asked]_vars
 

@@ -16,6 +16,7 @@ CONSTANTS
     K,              \* number of components
     PerStage,       \* components of a stage
     N,              \* parts of each component
+    Without,        \* parts that are left out: part p of component k is number k * N + p
     MaxAsked,       \* bound: requests
     Mortal,         \* parts that may crash
     Returns         \* a part that was lost may be started again
@@ -24,6 +25,9 @@ CONSTANTS ReportsKeyed, WaitsForAll, OneAtATime, Staged, FailureEnds, FenceFails
 
 Components == 0 .. K - 1
 Parts == 0 .. N - 1
+PartsOf(k) == {p \in Parts : k * N + p \notin Without}
+\* A component without parts is none: it fills up a stage.
+Real == {k \in Components : PartsOf(k) # {}}
 Guards == <<ReportsKeyed, WaitsForAll, OneAtATime, Staged, FailureEnds, FenceFails, ExpiryFrees, JoinMarks>>
 
 Normal == 0
@@ -34,6 +38,7 @@ Cleared == -2
 ASSUME /\ {K, PerStage, N} \subseteq Nat \ {0}
        /\ MaxAsked \in Nat
        /\ Mortal \subseteq Parts
+       /\ Without \subseteq 0 .. K * N - 1
        /\ Returns \in BOOLEAN
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
 
@@ -73,7 +78,7 @@ Way(goal) == IF goal = "clear" THEN Clearing ELSE Updating
 Content(goal) == IF goal = "clear" THEN "empty" ELSE "full"
 
 Done(k, goal) == word[k] = End(goal) /\ ~partial[k]
-Todo(goal) == {k \in Components : ~Done(k, goal)}
+Todo(goal) == {k \in Real : ~Done(k, goal)}
 
 Stage(k) == k \div PerStage
 \* The first stage, in the goal's direction, of what is to do.
@@ -90,6 +95,7 @@ Set(f, k, p, value) == [f EXCEPT ![k] = [@ EXCEPT ![p] = value]]
 
 \* A new process has done nothing of what is asked, whatever the one before it has reported.
 Join(k, p) ==
+    /\ p \in PartsOf(k)
     /\ status[k][p] = "away" \/ (status[k][p] = "lost" /\ Returns)
     /\ status' = Set(status, k, p, "live")
     /\ holds' = Set(holds, k, p, "full")
@@ -116,7 +122,7 @@ Fence(k, p) ==
 -----------------------------------------------------------------------------
 (* Requests. *)
 
-Gone(k) == {p \in Parts : status[k][p] = "lost"}
+Gone(k) == {p \in PartsOf(k) : status[k][p] = "lost"}
 
 Begin(goal) ==
     /\ changing' = First(goal)
@@ -154,7 +160,7 @@ Report(k, p, ok) ==
        IN reports' = IF counts THEN [reports EXCEPT ![k] = @ \cup {[part |-> p, ok |-> ok = 1]}] ELSE reports
     /\ UNCHANGED <<asked, goals, outcome, word, partial, changing, status>>
 
-AllReported(k) == IF WaitsForAll THEN Reported(k) = Parts ELSE Reported(k) # {}
+AllReported(k) == IF WaitsForAll THEN Reported(k) = PartsOf(k) ELSE Reported(k) # {}
 AllOk(k) == \A r \in reports[k] : r.ok
 
 Settle(k) ==
