@@ -33,6 +33,8 @@ class Control(Model[State]):
             "Leave": self.leave,
             "Crash": self.crash,
             "Fence": self.fence,
+            "Vanish": self.vanish,
+            "Reappear": self.reappear,
             "Ask": self.ask,
             "Take": self.take,
             "Answer": self.answer,
@@ -87,10 +89,26 @@ class Control(Model[State]):
                     _by_rank("Fence", rank),
                     s._replace(
                         status=_at(s.status, rank, LOST),
-                        without=_doom(s, rank, lambda number: True) if self.guards.FenceDooms else s.without,
+                        without=self._doomed(s, rank),
                         doing=_at(s.doing, rank, 0),
                     ),
                 )
+
+    def vanish(self, s: State) -> Steps:
+        """A process ends that had not taken anything."""
+        for rank in sorted(self.config.silent):
+            if s.status[rank] == AWAY:
+                after = s._replace(status=_at(s.status, rank, LOST), without=self._doomed(s, rank))
+                yield _by_rank("Vanish", rank), after
+
+    def reappear(self, s: State) -> Steps:
+        """A process acts for the rank again."""
+        for rank in self.ranks:
+            if s.status[rank] == LOST:
+                yield _by_rank("Reappear", rank), s._replace(status=_at(s.status, rank, AWAY))
+
+    def _doomed(self, s: State, rank: int) -> tuple[frozenset[int], ...]:
+        return _doom(s, rank, lambda number: True) if self.guards.FenceDooms else s.without
 
     # -- requests ------------------------------------------------------------------------------------------------
 

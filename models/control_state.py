@@ -59,13 +59,14 @@ class Config:
     capacity: int = 2
     leavers: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
+    silent: frozenset[int] = frozenset()
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
         if min(self.ranks, self.capacity) < 1:
             raise ValueError(f"ranks and capacity must be at least 1: {self}")
-        if not (self.leavers | self.mortal) <= set(range(self.ranks)):
-            raise ValueError(f"leavers and mortal must be ranks below {self.ranks}: {self}")
+        if not (self.leavers | self.mortal | self.silent) <= set(range(self.ranks)):
+            raise ValueError(f"leavers, mortal and silent must be ranks below {self.ranks}: {self}")
 
     def constants(self) -> dict[str, int | frozenset[int] | bool | None]:
         """Return the constants under their names in the spec."""
@@ -75,6 +76,7 @@ class Config:
             "Capacity": self.capacity,
             "Leavers": self.leavers,
             "Mortal": self.mortal,
+            "Silent": self.silent,
             **{name: getattr(self.guards, name) for name in Guards.names()},
         }
 

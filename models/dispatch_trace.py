@@ -31,6 +31,7 @@ JUDGES = {
     **dict.fromkeys(("connect_response", "add_cache", "send_cache"), "models.gate_trace"),
     "rearrange": "models.rearrange_trace",
     "layerwise": "models.layerwise_trace",
+    "control": "models.control_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

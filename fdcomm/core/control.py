@@ -76,11 +76,23 @@ class Control(Generic[A]):
         """Fence: the process is gone, and will answer nothing that is open."""
         self._require_live(rank, "Fence")
         self.live.discard(rank)
-        self.lost.add(rank)
-        for request in self.open.values():
-            if rank not in request.answers:
-                request.without.add(rank)
+        self._lose(rank)
         self.doing[rank] = 0
+
+    def vanish(self, rank: int) -> None:
+        """Vanish: the process is gone before it took anything here."""
+        self._require_rank(rank)
+        if rank in self.live or rank in self.lost:
+            raise ProtocolViolationError(f"Vanish: rank {rank} is not away")
+        self._lose(rank)
+
+    def reappear(self, rank: int) -> bool:
+        """Reappear: a process acts for the rank again. False when it was not lost."""
+        self._require_rank(rank)
+        if rank not in self.lost:
+            return False
+        self.lost.discard(rank)
+        return True
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -149,6 +161,12 @@ class Control(Generic[A]):
         return tuple(r for r in range(self.ranks) if r not in request.answers and r not in request.without)
 
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _lose(self, rank: int) -> None:
+        self.lost.add(rank)
+        for request in self.open.values():
+            if rank not in request.answers:
+                request.without.add(rank)
 
     def _open_request(self, number: int) -> Request[A]:
         request = self.open.get(number)

@@ -148,6 +148,19 @@ class ControlChannel(Channel):
             self._record("Withdraw", {"number": number})
         return tuple(mine)
 
+    def _enter(self, member: Member) -> None:
+        if member.role == "producer" or not 0 <= member.client_id < self._core.ranks:
+            return
+        self._holder(member.client_id)  # a process that was restarted may be quicker than the news of its end
+        if self._core.reappear(member.client_id):
+            self._record("Reappear", {"rank": member.client_id})
+
+    def _miss(self, member: Member) -> None:
+        rank, core = member.client_id, self._core
+        if rank not in core.live and rank not in core.lost and not self._stands_in(rank):
+            core.vanish(rank)
+            self._record("Vanish", {"rank": rank})
+
     def _exit(self, member: Member, *, lost: bool) -> None:
         self._withdraw(member)
 
@@ -158,4 +171,5 @@ class ControlChannel(Channel):
             "open": [[r.number, sorted(r.answers), sorted(r.without)] for r in core.open.values()],
             "served": list(core.served),
             "doing": list(core.doing),
+            "lost": sorted(core.lost),
         }

@@ -15,8 +15,8 @@ __all__ = ("FAULTY", "FIXED", "UNGUARDED", "compared")
 R = frozenset[int]
 
 FIXED: dict[str, Config] = {
-    "1 rank, 2 requests": Config(ranks=1, max_asked=2, leavers=R({0}), mortal=R({0})),
-    "2 ranks, 1 request": Config(leavers=R({1}), mortal=R({0})),
+    "1 rank, 2 requests": Config(ranks=1, max_asked=2, leavers=R({0}), mortal=R({0}), silent=R({0})),
+    "2 ranks, 1 request": Config(leavers=R({1}), mortal=R({0}), silent=R({1})),
 }
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}

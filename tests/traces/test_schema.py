@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
+from tests.traces.control_runs import EVENTS as CONTROL_EVENTS
 from tests.traces.corpus import cases
 from tests.traces.gate_runs import ACTIONS as GATE_EVENTS
 from tests.traces.gate_runs import random_run, real_runs
@@ -30,7 +31,7 @@ def test_the_schema_has_every_event() -> None:
     for branch in SCHEMA["oneOf"]:
         action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
         named |= set(action.get("enum", [action.get("const")]))
-    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
+    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS, *CONTROL_EVENTS}
 
 
 def test_events_of_a_gate_fit(seed: int) -> None:

@@ -15,7 +15,8 @@ CONSTANTS
     MaxAsked,       \* bound: requests
     Capacity,       \* most requests that are open at once
     Leavers,        \* ranks that may leave
-    Mortal          \* ranks that may crash
+    Mortal,         \* ranks that may crash
+    Silent          \* ranks whose process may end before its first take
 
 CONSTANTS Keyed, LateRefused, SkipsEnded, FenceDooms, TimeoutEnds
 
@@ -24,7 +25,7 @@ Guards == <<Keyed, LateRefused, SkipsEnded, FenceDooms, TimeoutEnds>>
 
 ASSUME /\ {N, Capacity} \subseteq Nat \ {0}
        /\ MaxAsked \in Nat
-       /\ Leavers \cup Mortal \subseteq Ranks
+       /\ Leavers \cup Mortal \cup Silent \subseteq Ranks
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
 
 VARIABLES
@@ -78,13 +79,30 @@ Crash(r) ==
     /\ status' = [status EXCEPT ![r] = "dead"]
     /\ UNCHANGED <<requests, served, doing>>
 
+\* What is open will not be answered by the rank.
+Doom(r) == without' = [n \in Numbers |->
+    IF FenceDooms /\ Open(n) /\ r \notin Answered(n) THEN without[n] \cup {r} ELSE without[n]]
+
 Fence(r) ==
     /\ status[r] = "dead"
     /\ status' = [status EXCEPT ![r] = "lost"]
-    /\ without' = [n \in Numbers |->
-           IF FenceDooms /\ Open(n) /\ r \notin Answered(n) THEN without[n] \cup {r} ELSE without[n]]
+    /\ Doom(r)
     /\ doing' = [doing EXCEPT ![r] = 0]
     /\ UNCHANGED <<asked, state, answers, served>>
+
+\* The process is gone, and had not taken anything here.
+Vanish(r) ==
+    /\ status[r] = "away"
+    /\ r \in Silent
+    /\ status' = [status EXCEPT ![r] = "lost"]
+    /\ Doom(r)
+    /\ UNCHANGED <<asked, state, answers, served, doing>>
+
+\* A process acts for the rank again.
+Reappear(r) ==
+    /\ status[r] = "lost"
+    /\ status' = [status EXCEPT ![r] = "away"]
+    /\ UNCHANGED <<requests, served, doing>>
 
 -----------------------------------------------------------------------------
 (* Requests. *)
@@ -150,6 +168,8 @@ Next ==
     \/ \E r \in Ranks : Leave(r)
     \/ \E r \in Ranks : Crash(r)
     \/ \E r \in Ranks : Fence(r)
+    \/ \E r \in Ranks : Vanish(r)
+    \/ \E r \in Ranks : Reappear(r)
     \/ Ask
     \/ \E r \in Ranks : Take(r)
     \/ \E r \in Ranks : Answer(r)
