@@ -241,7 +241,7 @@ class Pause(Model[State]):
     def resume_returns(self, s: State) -> Steps:
         """The client is told that every rank has taken the order to run."""
         for client in self.clients:
-            taken = all(s.seen[r] >= s.awaited[client - 1] for r in self.ranks if s.status[r] == LIVE)
+            taken = all(s.seen[r] >= s.awaited[client - 1] for r in self.ranks if s.status[r] in (LIVE, DEAD))
             if s.waiting[client - 1] in ("resume", "cancel") and taken:
                 yield _by_client("ResumeReturns", client), _returned(s, client)
 

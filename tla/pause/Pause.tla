@@ -74,9 +74,12 @@ Init ==
     /\ began = 0
     /\ promised = FALSE
 
+\* As the host sees it.
+Present(r) == status[r] \in {"live", "dead"}
+
 \* Ranks that a pause waits for.
 Needed ==
-    LET there == {r \in Ranks : status[r] \in {"live", "dead"}}
+    LET there == {r \in Ranks : Present(r)}
         gone == {r \in Ranks : status[r] = "lost"}
         all == IF FenceFrees THEN there ELSE there \cup gone
     IN IF AllRanks THEN all ELSE all \cap {0}
@@ -249,7 +252,7 @@ CancelPause(c) ==
 
 ResumeReturns(c) ==
     /\ waiting[c] \in {"resume", "cancel"}
-    /\ \A r \in Ranks : Live(r) => seen[r] >= awaited[c]
+    /\ \A r \in Ranks : Present(r) => seen[r] >= awaited[c]
     /\ promised' = promised
     /\ Returns(c)
 
