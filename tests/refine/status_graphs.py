@@ -46,9 +46,8 @@ SHIPPED: dict[str, shipped.Config] = {
 }
 SHIPPED_LARGE: dict[str, shipped.Config] = {
     "2 transfer ranks": shipped.Config(movers=2, max_asked=2, calm=False, may_give_up=True, cross_wait=True),
-    "exceptions": shipped.Config(
-        movers=2, max_asked=2, calm=False, may_give_up=True, tree_dies=True, failing=R({1}), tree_first=True
-    ),
+    "a clear raises": shipped.Config(movers=2, max_asked=2, calm=False, may_give_up=True, failing=R({1})),
+    "the tree first": shipped.Config(movers=1, max_asked=2, calm=False, may_give_up=True, tree_first=True),
     "the tree's thread dies": shipped.Config(movers=1, max_asked=2, calm=False, may_give_up=True, tree_dies=True),
 }
 
