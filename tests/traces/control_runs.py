@@ -7,6 +7,7 @@ import json
 import random
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def _use(server: EngineWorkerQueue, rounds: int) -> None:
     first, second = rank(0), rank(1)
     try:
         for turn in range(rounds):
-            answers = [Background(lambda q=queue: one(q, turn)) for queue in (first, second)]  # type: ignore[misc]
+            answers = [Background(partial(one, queue, turn)) for queue in (first, second)]
             result = client.ask(turn, timeout=LONG_S)
             assert [answer.value for answer in result.answers] == [(turn, turn)] * 2
             for answer in answers:
