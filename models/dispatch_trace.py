@@ -30,6 +30,7 @@ JUDGES = {
     "disaggregate": "models.done_trace",
     **dict.fromkeys(("connect_response", "add_cache", "send_cache"), "models.gate_trace"),
     "rearrange": "models.rearrange_trace",
+    "pause": "models.pause_trace",
     "layerwise": "models.layerwise_trace",
     "control": "models.control_trace",
 }

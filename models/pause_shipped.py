@@ -22,7 +22,7 @@ class State(NamedTuple):
     sig: bool
     flag: tuple[bool, ...]
     slot: tuple[bool, ...]
-    count: tuple[int, ...]
+    counter: tuple[int, ...]
     mine: tuple[int, ...]
     pooled: tuple[int, ...]
     queued: tuple[int, ...]
@@ -125,7 +125,7 @@ class PauseShipped(Model[State]):
                 sig=False,
                 flag=(False,) * n,
                 slot=(self.config.starts_active,) * n,
-                count=(0,) * n,
+                counter=(0,) * n,
                 mine=none,
                 pooled=none,
                 queued=(0,) * n,
@@ -148,7 +148,7 @@ class PauseShipped(Model[State]):
 
     def _count_exact(self, s: State) -> bool:
         return all(
-            s.count[r] == s.jobs[r] + (s.pc[r] == "get" and not self.config.counts_after)
+            s.counter[r] == s.jobs[r] + (s.pc[r] == "get" and not self.config.counts_after)
             for r in self.ranks
             if s.pc[r] != "dead" and s.mine[r] == s.pooled[r] == NOT_LOADED
         )
@@ -174,20 +174,20 @@ class PauseShipped(Model[State]):
 
     def drain(self, s: State, r: int) -> State | None:
         """In a pause: its own tasks have ended."""
-        return _when(s, r, "drain", "top", slot=_at(s.slot, r, False)) if s.count[r] == 0 else None
+        return _when(s, r, "drain", "top", slot=_at(s.slot, r, False)) if s.counter[r] == 0 else None
 
     def count_load(self, s: State, r: int) -> State | None:
         """The loop loads its counter."""
         if self.config.atomic or s.mine[r] != NOT_LOADED:
             return None
-        return _when(s, r, "count", "count", mine=_at(s.mine, r, s.count[r]))
+        return _when(s, r, "count", "count", mine=_at(s.mine, r, s.counter[r]))
 
     def count_store(self, s: State, r: int) -> State | None:
         """The loop stores its counter."""
         if not self.config.atomic and s.mine[r] == NOT_LOADED:
             return None
-        value = (s.count[r] if self.config.atomic else s.mine[r]) + self.config.counts_queued
-        changed = {"count": _at(s.count, r, value), "mine": _at(s.mine, r, NOT_LOADED)}
+        value = (s.counter[r] if self.config.atomic else s.mine[r]) + self.config.counts_queued
+        changed = {"counter": _at(s.counter, r, value), "mine": _at(s.mine, r, NOT_LOADED)}
         if self.config.counts_after:
             return _when(s, r, "count", self._ends, **changed, **self._submit(s, r))
         return _when(s, r, "count", "get", **changed)
@@ -228,22 +228,22 @@ class PauseShipped(Model[State]):
         return s._replace(
             queued=_at(s.queued, r, s.queued[r] - 1),
             jobs=_at(s.jobs, r, s.jobs[r] + 1),
-            count=_at(s.count, r, s.count[r] + 1),
+            counter=_at(s.counter, r, s.counter[r] + 1),
         )
 
     def end_load(self, s: State, r: int) -> State | None:
         """A task has ended; its thread loads the counter."""
         if self.config.atomic or s.jobs[r] == 0 or s.pooled[r] != NOT_LOADED:
             return None
-        return s._replace(pooled=_at(s.pooled, r, s.count[r]))
+        return s._replace(pooled=_at(s.pooled, r, s.counter[r]))
 
     def end_store(self, s: State, r: int) -> State | None:
         """Its thread stores the counter."""
         if s.jobs[r] == 0 or (not self.config.atomic and s.pooled[r] == NOT_LOADED):
             return None
-        value = (s.count[r] if self.config.atomic else s.pooled[r]) - 1
+        value = (s.counter[r] if self.config.atomic else s.pooled[r]) - 1
         return s._replace(
-            count=_at(s.count, r, value), jobs=_at(s.jobs, r, s.jobs[r] - 1), pooled=_at(s.pooled, r, NOT_LOADED)
+            counter=_at(s.counter, r, value), jobs=_at(s.jobs, r, s.jobs[r] - 1), pooled=_at(s.pooled, r, NOT_LOADED)
         )
 
     # -- the control threads --------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class PauseShipped(Model[State]):
 
     def pause_returns(self, s: State) -> State | None:
         """The control threads see that nothing runs."""
-        still = not any(s.slot) if self.config.reads_slots else not any(s.count)
+        still = not any(s.slot) if self.config.reads_slots else not any(s.counter)
         return s._replace(control="paused") if s.control == "pausing" and all(s.flag) and still else None
 
     def call_resume(self, s: State) -> State | None:

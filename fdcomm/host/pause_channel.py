@@ -192,7 +192,7 @@ class PauseChannel(Channel):
                 "phase": core.latest.phase,
                 "mode": core.latest.mode,
                 "still": core.still,
-                "missing": core.missing(),
+                "missing": core.missing() if core.latest.phase == "pause" else (),
                 "holders": len(core.holders),
                 "lost_holds": self._lost_holds,
                 "live": sorted(core.live),

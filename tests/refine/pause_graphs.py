@@ -66,7 +66,7 @@ def compared(config: Config) -> tuple[Named[State], Difference[State]]:
 
 def _decode_shipped(state: Mapping[str, Any]) -> pause_shipped.State:
     ranks = len(state["pc"])
-    by_rank = ("pc", "flag", "slot", "count", "mine", "pooled", "queued", "jobs")
+    by_rank = ("pc", "flag", "slot", "counter", "mine", "pooled", "queued", "jobs")
     functions = {name: function(state[name], ranks) for name in by_rank}
     return pause_shipped.State(**{**state, **functions, "read": frozenset(state["read"])})
 

@@ -8,7 +8,7 @@ TypeOK ==
     /\ pc \in [Ranks -> Labels]
     /\ sig \in BOOLEAN
     /\ {flag, slot} \subseteq [Ranks -> BOOLEAN]
-    /\ {count, mine, pooled} \subseteq [Ranks -> -1 .. MaxTasks + 1]
+    /\ {counter, mine, pooled} \subseteq [Ranks -> -1 .. MaxTasks + 1]
     /\ {queued, jobs} \subseteq [Ranks -> 0 .. MaxTasks]
     /\ queue \in 0 .. MaxTasks
     /\ read \subseteq Ranks
@@ -19,7 +19,7 @@ TypeOK ==
 Held(r) == IF At(r, "get") /\ ~CountsAfter THEN 1 ELSE 0
 CountExact ==
     \A r \in Ranks :
-        ~At(r, "dead") /\ mine[r] = NotLoaded /\ pooled[r] = NotLoaded => count[r] = jobs[r] + Held(r)
+        ~At(r, "dead") /\ mine[r] = NotLoaded /\ pooled[r] = NotLoaded => counter[r] = jobs[r] + Held(r)
 
 PausedMeansStill == control = "paused" => \A r \in Ranks : jobs[r] = 0 /\ queued[r] = 0
 

@@ -43,7 +43,7 @@ VARIABLES
     sig,        \* the published decision: is there a pause?
     flag,       \* is_paused of each process
     slot,       \* each rank's word: active?
-    count,      \* each rank's counter
+    counter,      \* each rank's counter
     mine,       \* what its loop has loaded of it
     pooled,     \* what its pool has loaded of it
     queued,     \* tasks that wait in the pool, where they are not counted
@@ -53,7 +53,7 @@ VARIABLES
     more,       \* rank 0's broadcast: is there a task?
     control     \* what the control threads do
 
-vars == <<pc, sig, flag, slot, count, mine, pooled, queued, jobs, queue, read, more, control>>
+vars == <<pc, sig, flag, slot, counter, mine, pooled, queued, jobs, queue, read, more, control>>
 tasks == <<queue, read, more>>
 pool == <<pooled, queued, jobs>>
 
@@ -62,7 +62,7 @@ Init ==
     /\ sig = FALSE
     /\ flag = [r \in Ranks |-> FALSE]
     /\ slot = [r \in Ranks |-> StartsActive]
-    /\ count = [r \in Ranks |-> 0]
+    /\ counter = [r \in Ranks |-> 0]
     /\ mine = [r \in Ranks |-> NotLoaded]
     /\ pooled = [r \in Ranks |-> NotLoaded]
     /\ queued = [r \in Ranks |-> 0]
@@ -86,12 +86,12 @@ Top(r) ==
     /\ r = 0 /\ OneBranch => \A q \in Ranks : ~At(q, "look")
     /\ sig' = IF r = 0 THEN flag[0] ELSE sig
     /\ Go(r, IF Agrees THEN "meet 0" ELSE "look")
-    /\ UNCHANGED <<flag, slot, count, mine, pool, tasks, control>>
+    /\ UNCHANGED <<flag, slot, counter, mine, pool, tasks, control>>
 
 Meet0 ==
     /\ \A r \in Ranks : At(r, "meet 0")
     /\ AllGo("look")
-    /\ UNCHANGED <<sig, flag, slot, count, mine, pool, tasks, control>>
+    /\ UNCHANGED <<sig, flag, slot, counter, mine, pool, tasks, control>>
 
 Look(r) ==
     /\ At(r, "look")
@@ -100,28 +100,28 @@ Look(r) ==
        ELSE /\ slot' = [slot EXCEPT ![r] = TRUE]
             /\ more' = IF r = 0 THEN queue > 0 ELSE more
             /\ Go(r, IF Agrees THEN "meet 1" ELSE IF queue > 0 /\ r \notin read THEN Takes ELSE "top")
-    /\ UNCHANGED <<sig, flag, count, mine, pool, queue, read, control>>
+    /\ UNCHANGED <<sig, flag, counter, mine, pool, queue, read, control>>
 
 \* The text of the pull request waits here for its own tasks, and begins the next round.
 Drain(r) ==
     /\ At(r, "drain")
-    /\ count[r] = 0
+    /\ counter[r] = 0
     /\ slot' = [slot EXCEPT ![r] = FALSE]
     /\ Go(r, "top")
-    /\ UNCHANGED <<sig, flag, count, mine, pool, tasks, control>>
+    /\ UNCHANGED <<sig, flag, counter, mine, pool, tasks, control>>
 
 Meet1 ==
     /\ \A r \in Ranks : At(r, "meet 1")
     /\ AllGo(IF more THEN Takes ELSE "top")
-    /\ UNCHANGED <<sig, flag, slot, count, mine, pool, tasks, control>>
+    /\ UNCHANGED <<sig, flag, slot, counter, mine, pool, tasks, control>>
 
 \* The loop adds 1 to its counter.
 CountLoad(r) ==
     /\ ~Atomic
     /\ At(r, "count")
     /\ mine[r] = NotLoaded
-    /\ mine' = [mine EXCEPT ![r] = count[r]]
-    /\ UNCHANGED <<pc, sig, flag, slot, count, pool, tasks, control>>
+    /\ mine' = [mine EXCEPT ![r] = counter[r]]
+    /\ UNCHANGED <<pc, sig, flag, slot, counter, pool, tasks, control>>
 
 Submits(r) ==
     IF CountsQueued
@@ -131,7 +131,7 @@ Submits(r) ==
 CountStore(r) ==
     /\ At(r, "count")
     /\ Atomic \/ mine[r] # NotLoaded
-    /\ count' = [count EXCEPT ![r] = (IF Atomic THEN @ ELSE mine[r]) + (IF CountsQueued THEN 1 ELSE 0)]
+    /\ counter' = [counter EXCEPT ![r] = (IF Atomic THEN @ ELSE mine[r]) + (IF CountsQueued THEN 1 ELSE 0)]
     /\ mine' = [mine EXCEPT ![r] = NotLoaded]
     /\ IF CountsAfter THEN Submits(r) /\ Go(r, Ends) ELSE Go(r, "get") /\ UNCHANGED <<queued, jobs>>
     /\ UNCHANGED <<sig, flag, slot, pooled, tasks, control>>
@@ -148,12 +148,12 @@ Get(r) ==
                   THEN Go(r, "count") /\ UNCHANGED <<queued, jobs>>
                   ELSE Submits(r) /\ Go(r, Ends)
        ELSE Go(r, "top") /\ UNCHANGED <<tasks, queued, jobs>>
-    /\ UNCHANGED <<sig, flag, slot, count, mine, pooled, control>>
+    /\ UNCHANGED <<sig, flag, slot, counter, mine, pooled, control>>
 
 Meet3 ==
     /\ \A r \in Ranks : At(r, "meet 3")
     /\ AllGo("top")
-    /\ UNCHANGED <<sig, flag, slot, count, mine, pool, tasks, control>>
+    /\ UNCHANGED <<sig, flag, slot, counter, mine, pool, tasks, control>>
 
 Kill(r) ==
     /\ r \in Mortal
@@ -162,7 +162,7 @@ Kill(r) ==
     /\ jobs' = [jobs EXCEPT ![r] = 0]
     /\ queued' = [queued EXCEPT ![r] = 0]
     /\ slot' = IF Answers THEN [slot EXCEPT ![r] = FALSE] ELSE slot
-    /\ UNCHANGED <<sig, flag, count, mine, pooled, tasks, control>>
+    /\ UNCHANGED <<sig, flag, counter, mine, pooled, tasks, control>>
 
 -----------------------------------------------------------------------------
 (* The pool of a rank. *)
@@ -171,7 +171,7 @@ Start(r) ==
     /\ queued[r] > 0
     /\ queued' = [queued EXCEPT ![r] = @ - 1]
     /\ jobs' = [jobs EXCEPT ![r] = @ + 1]
-    /\ count' = [count EXCEPT ![r] = @ + 1]
+    /\ counter' = [counter EXCEPT ![r] = @ + 1]
     /\ UNCHANGED <<pc, sig, flag, slot, mine, pooled, tasks, control>>
 
 \* A task has ended, and its thread takes 1 from the counter.
@@ -179,13 +179,13 @@ EndLoad(r) ==
     /\ ~Atomic
     /\ jobs[r] > 0
     /\ pooled[r] = NotLoaded
-    /\ pooled' = [pooled EXCEPT ![r] = count[r]]
-    /\ UNCHANGED <<pc, sig, flag, slot, count, mine, queued, jobs, tasks, control>>
+    /\ pooled' = [pooled EXCEPT ![r] = counter[r]]
+    /\ UNCHANGED <<pc, sig, flag, slot, counter, mine, queued, jobs, tasks, control>>
 
 EndStore(r) ==
     /\ jobs[r] > 0
     /\ Atomic \/ pooled[r] # NotLoaded
-    /\ count' = [count EXCEPT ![r] = (IF Atomic THEN @ ELSE pooled[r]) - 1]
+    /\ counter' = [counter EXCEPT ![r] = (IF Atomic THEN @ ELSE pooled[r]) - 1]
     /\ jobs' = [jobs EXCEPT ![r] = @ - 1]
     /\ pooled' = [pooled EXCEPT ![r] = NotLoaded]
     /\ UNCHANGED <<pc, sig, flag, slot, mine, queued, tasks, control>>
@@ -196,38 +196,38 @@ EndStore(r) ==
 CallPause ==
     /\ control = "run"
     /\ control' = "pausing"
-    /\ UNCHANGED <<pc, sig, flag, slot, count, mine, pool, tasks>>
+    /\ UNCHANGED <<pc, sig, flag, slot, counter, mine, pool, tasks>>
 
 SetFlag(r) ==
     /\ control = "pausing"
     /\ ~flag[r]
     /\ flag' = [flag EXCEPT ![r] = TRUE]
-    /\ UNCHANGED <<pc, sig, slot, count, mine, pool, tasks, control>>
+    /\ UNCHANGED <<pc, sig, slot, counter, mine, pool, tasks, control>>
 
 PauseReturns ==
     /\ control = "pausing"
-    /\ \A r \in Ranks : flag[r] /\ (IF ReadsSlots THEN ~slot[r] ELSE count[r] = 0)
+    /\ \A r \in Ranks : flag[r] /\ (IF ReadsSlots THEN ~slot[r] ELSE counter[r] = 0)
     /\ control' = "paused"
-    /\ UNCHANGED <<pc, sig, flag, slot, count, mine, pool, tasks>>
+    /\ UNCHANGED <<pc, sig, flag, slot, counter, mine, pool, tasks>>
 
 CallResume ==
     /\ control = "paused"
     /\ control' = "resuming"
     /\ flag' = [r \in Ranks |-> FALSE]
-    /\ UNCHANGED <<pc, sig, slot, count, mine, pool, tasks>>
+    /\ UNCHANGED <<pc, sig, slot, counter, mine, pool, tasks>>
 
 ResumeReturns ==
     /\ control = "resuming"
     /\ \A r \in Ranks : slot[r]
     /\ control' = "done"
-    /\ UNCHANGED <<pc, sig, flag, slot, count, mine, pool, tasks>>
+    /\ UNCHANGED <<pc, sig, flag, slot, counter, mine, pool, tasks>>
 
 Clear ==
     /\ Clears
     /\ queue > 0
     /\ queue' = 0
     /\ read' = {}
-    /\ UNCHANGED <<pc, sig, flag, slot, count, mine, pool, more, control>>
+    /\ UNCHANGED <<pc, sig, flag, slot, counter, mine, pool, more, control>>
 
 -----------------------------------------------------------------------------
 Loop(r) == Top(r) \/ Look(r) \/ Drain(r) \/ CountLoad(r) \/ CountStore(r) \/ Get(r)
