@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
+from models.acceptance import Verdict
 from models.counterexample import to_html, to_mermaid, to_text
 from models.dispatch import Dispatch
 from models.dispatch_bugs import BUGS
@@ -24,6 +25,9 @@ from models.dispatch_trace import accept_file
 from models.explore import Path, explore
 from models.graph import build
 from models.liveness import leads_to
+from models.status_trace import accept_file as accept_status
+
+_JUDGES: dict[str, Callable[[str], list[Verdict]]] = {"dispatch": accept_file, "status": accept_status}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,8 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     check = commands.add_parser("check", help="explore a model and check everything that is claimed of it")
     shown = commands.add_parser("show", help="show a shortest counterexample of a model without one of its guards")
     accept = commands.add_parser("accept", help="judge recorded runs")
-    for command in (check, shown, accept):
+    for command in (check, shown):
         command.add_argument("protocol", choices=("dispatch",))
+    accept.add_argument("protocol", choices=tuple(_JUDGES))
     _add_constants(check)
     check.add_argument("--without", action="append", default=[], choices=Guards.names(), metavar="GUARD")
     shown.add_argument(
@@ -48,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _check(replace(_config(args), guards=Guards.without(*args.without)))
     if args.command == "show":
         return _show(args.without, args.format, args.output)
-    return _accept(args.trace)
+    return _accept(_JUDGES[args.protocol], args.trace)
 
 
 class _AsWritten(argparse.RawDescriptionHelpFormatter):
@@ -130,11 +135,11 @@ def _show(guard: str, form: str, output: File | None) -> int:
     return 0
 
 
-def _accept(paths: Sequence[str]) -> int:
+def _accept(judge: Callable[[str], list[Verdict]], paths: Sequence[str]) -> int:
     accepted = True
     for path in paths:
         try:
-            verdicts = accept_file(path)
+            verdicts = judge(path)
         except OSError as error:
             raise SystemExit(f"error: {error}") from None
         for verdict in verdicts:

@@ -84,13 +84,14 @@ def _graph(entry: Entry) -> None:
 
 
 def _trace(file: Path) -> bool:
-    from tla import barrier_trace, gate_trace, trace
+    from tla import barrier_trace, gate_trace, status_trace, trace
 
     groups: dict[Callable[[list[list[Event]]], list[Verdict]], list[list[Event]]] = {}
     for run in trace.read_channels(file):
         protocol = str(run[0].get("protocol"))
         is_barrier, is_gate = protocol.startswith(barrier_trace.PREFIX), protocol in gate_trace.PROTOCOLS
         judge = barrier_trace.judge if is_barrier else gate_trace.judge if is_gate else trace.judge
+        judge = status_trace.judge if protocol == status_trace.PROTOCOL else judge
         groups.setdefault(judge, []).append(run)
     verdicts = [verdict for judge, runs in groups.items() for verdict in judge(runs)]
     for verdict in verdicts:
