@@ -13,6 +13,7 @@ from tests.traces.corpus import cases
 from tests.traces.gate_runs import ACTIONS as GATE_EVENTS
 from tests.traces.gate_runs import random_run, real_runs
 from tests.traces.schema import SCHEMA, problem
+from tests.traces.status_runs import EVENTS as STATUS_EVENTS
 
 ACCEPTED = [event for case in cases() if case.position is None for event in case.events]
 GET: dict[str, Any] = next(event for event in ACCEPTED if event["action"] == "GetTasks")
@@ -31,7 +32,15 @@ def test_the_schema_has_every_event() -> None:
     for branch in SCHEMA["oneOf"]:
         action = SCHEMA["$defs"][branch["$ref"].removeprefix("#/$defs/")]["properties"]["action"]
         named |= set(action.get("enum", [action.get("const")]))
-    assert named == {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS, *CONTROL_EVENTS}
+    assert named == {
+        "Open",
+        *DISPATCH_EVENTS,
+        *("Post", "Take", "Gone"),
+        *BARRIER_EVENTS,
+        *GATE_EVENTS,
+        *CONTROL_EVENTS,
+        *STATUS_EVENTS,
+    }
 
 
 def test_events_of_a_gate_fit(seed: int) -> None:
