@@ -119,18 +119,19 @@ class Pause(Model[State]):
                 continue
             for number in self._arriving(s, rank):
                 phase = s.phase if number == s.order else "run"
-                parks = phase == "pause" and s.mode == KEEP
-                shut = "shut" if self.guards.TakeShuts else s.gate[rank]
-                yield (
-                    _by_rank("Take", rank),
-                    s._replace(
-                        seen=_at(s.seen, rank, number),
-                        told=_at(s.told, rank, s.mode),
-                        gate=_at(s.gate, rank, "open" if phase == "run" else shut),
-                        running=s.running if parks else _at(s.running, rank, s.running[rank] + s.parked[rank]),
-                        parked=s.parked if parks else _at(s.parked, rank, 0),
-                    ),
-                )
+                yield _by_rank("Take", rank), self.taken(s, rank, number, phase, s.mode)
+
+    def taken(self, s: State, rank: int, number: int, phase: str, mode: int) -> State:
+        """The state after a rank has done what an order says."""
+        parks = phase == "pause" and mode == KEEP
+        shut = "shut" if self.guards.TakeShuts else s.gate[rank]
+        return s._replace(
+            seen=_at(s.seen, rank, number),
+            told=_at(s.told, rank, mode),
+            gate=_at(s.gate, rank, "open" if phase == "run" else shut),
+            running=s.running if parks else _at(s.running, rank, s.running[rank] + s.parked[rank]),
+            parked=s.parked if parks else _at(s.parked, rank, 0),
+        )
 
     def _arriving(self, s: State, rank: int) -> Iterable[int]:
         if self.guards.OldOrdersDropped:

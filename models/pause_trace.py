@@ -7,7 +7,7 @@ pass inside the ranks, so in a recorded run no rank has any; ``tests/traces`` me
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -37,23 +37,24 @@ class _Malformed(Exception):
 
 
 class _Told(Pause):
-    """The model in which a rank's news may be late: it took an order before the host made the next one."""
+    """The model in which a rank's news may be late: it took an order before the host made the next one.
 
-    def __init__(self, config: Config) -> None:
+    Args:
+        config: Constants.
+        orders: Number -> phase and mode of each order, as the host recorded them.
+    """
+
+    def __init__(self, config: Config, orders: Mapping[int, tuple[str, int]]) -> None:
         super().__init__(config)
+        self.orders = orders
         self.actions["Take"] = self.take_told
 
     def take_told(self, s: State) -> Iterator[Step[State]]:
         """Take, with the number of the order."""
-        latest = {action.params[0][1]: after for action, after in self.take(s)}
         for rank in self.ranks:
-            if s.status[rank] not in (LIVE, DEAD):
-                continue
-            for number in range(s.seen[rank] + 1, s.order):
-                seen = (*s.seen[:rank], number, *s.seen[rank + 1 :])
-                yield Action("Take", (("rank", rank), ("order", number))), s._replace(seen=seen)
-            if rank in latest:
-                yield Action("Take", (("rank", rank), ("order", s.order))), latest[rank]
+            for number in range(s.seen[rank] + 1, s.order + 1) if s.status[rank] == LIVE else ():
+                action = Action("Take", (("rank", rank), ("order", number)))
+                yield action, self.taken(s, rank, number, *self.orders[number])
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -63,6 +64,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     if opening.get("action") != "Open" or type(ranks) is not int or ranks < 1:
         return Verdict(channel, False, 1, "the first event must be Open, with ranks", json.dumps(opening))
     observations: list[Observation[State]] = []
+    orders: dict[int, tuple[str, int]] = {}
     wrong, clients = "", 1
     for number, event in enumerate(rest, 1):
         try:
@@ -71,6 +73,8 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
             wrong = str(error)
             break
         clients = max(clients, event["args"].get("client", 1))
+        if event["post"]:
+            orders.setdefault(event["post"]["order"], (event["post"]["phase"], _number("mode", event["post"]["mode"])))
     everybody, callers = frozenset(range(ranks)), frozenset(range(1, clients + 1))
     config = Config(
         ranks=ranks,
@@ -82,7 +86,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         mortal=everybody,
         impatient=callers,
     )
-    verdict = judge(_Told(config), [initial_state(config)], observations, channel)
+    verdict = judge(_Told(config, orders), [initial_state(config)], observations, channel)
     if wrong and verdict.accepted:
         number = len(observations)
         return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))

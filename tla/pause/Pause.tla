@@ -137,15 +137,18 @@ Arriving(r) == IF OldOrdersDropped THEN {n \in {order} : seen[r] < n} ELSE {n \i
 \* Orders alternate between pause and run unless a pause was made sharper; an older order is one to run, at worst.
 PhaseOf(n) == IF n = order THEN phase ELSE "run"
 
+\* The rank r does what order n says: a phase p, a mode m.
+TakeOrder(r, n, p, m) ==
+    LET parks == p = "pause" /\ m = Keep
+    IN /\ seen' = [seen EXCEPT ![r] = n]
+       /\ told' = [told EXCEPT ![r] = m]
+       /\ gate' = [gate EXCEPT ![r] = IF p = "run" THEN "open" ELSE IF TakeShuts THEN "shut" ELSE @]
+       /\ running' = [running EXCEPT ![r] = IF parks THEN @ ELSE @ + parked[r]]
+       /\ parked' = [parked EXCEPT ![r] = IF parks THEN @ ELSE 0]
+
 Take(r) ==
     /\ Live(r)
-    /\ \E n \in Arriving(r) :
-           LET parks == PhaseOf(n) = "pause" /\ mode = Keep
-           IN /\ seen' = [seen EXCEPT ![r] = n]
-              /\ told' = [told EXCEPT ![r] = mode]
-              /\ gate' = [gate EXCEPT ![r] = IF PhaseOf(n) = "run" THEN "open" ELSE IF TakeShuts THEN "shut" ELSE @]
-              /\ running' = [running EXCEPT ![r] = IF parks THEN @ ELSE @ + parked[r]]
-              /\ parked' = [parked EXCEPT ![r] = IF parks THEN @ ELSE 0]
+    /\ \E n \in Arriving(r) : TakeOrder(r, n, PhaseOf(n), mode)
     /\ UNCHANGED <<ordered, status, quiet, holders, calls, promised>>
 
 Admit(r) ==
