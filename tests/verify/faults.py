@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models import barrier_shipped, gate_shipped
+from models import barrier_shipped, gate_shipped, status_shipped
 from models.barrier import Barrier
 from models.barrier_bugs import BUGS as BARRIER_BUGS
 from models.dispatch import Dispatch
@@ -22,6 +22,8 @@ from models.gate import Gate
 from models.gate_bugs import BUGS as GATE_BUGS
 from models.gate_bugs import FORGETFUL
 from models.kernel import Model, show
+from models.status import Status
+from models.status_bugs import BUGS as STATUS_BUGS
 from tests.explore import item_models
 from tests.verify.check import Check, Row
 from tla.manifest import Entry, load
@@ -38,8 +40,10 @@ _TABLES: dict[str, tuple[Callable[[Any], Model[Any]], Mapping[str, Any]]] = {
     "MCGateShipped": (gate_shipped.GateShipped, gate_shipped.RACES),
     "MCBarrier": (Barrier, BARRIER_BUGS),
     "MCBarrierShipped": (barrier_shipped.BarrierShipped, barrier_shipped.RACES),
+    "MCStatus": (Status, STATUS_BUGS),
+    "MCStatusShipped": (status_shipped.StatusShipped, status_shipped.RACES),
 }
-_PROTOCOLS = ("dispatch", "bitmask", "cache_info", "connect", "gate", "barrier")
+_PROTOCOLS = ("dispatch", "bitmask", "cache_info", "connect", "gate", "barrier", "status")
 _MOST_STATES = 20_000
 
 
