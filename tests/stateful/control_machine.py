@@ -39,6 +39,7 @@ __all__ = ("run_core", "run_host")
 
 _CHANNELS = 600
 _LONG_S = 60.0
+_USUAL = ("Ask", "Take", "Answer", "RefuseLate", "Join", "Collect", "EndLost")
 
 
 class _CoreMachine(RuleBasedStateMachine):
@@ -47,7 +48,7 @@ class _CoreMachine(RuleBasedStateMachine):
     occurred: Counter[str]
     make: Make
 
-    @initialize(ranks=st.integers(1, 3), capacity=st.integers(1, 3))
+    @initialize(ranks=st.sampled_from((1, 2, 1, 2, 3)), capacity=st.integers(1, 3))
     def start(self, ranks: int, capacity: int) -> None:
         everyone = frozenset(range(ranks))
         self.config = Config(ranks, None, capacity, everyone, everyone, everyone)
@@ -59,7 +60,7 @@ class _CoreMachine(RuleBasedStateMachine):
     def act(self, data: st.DataObject) -> None:
         """One of the actions that are possible."""
         names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
-        usual = [name for name in names if name in ("Ask", "Take", "Answer", "RefuseLate", "Join", "Withdraw")]
+        usual = [name for name in names if name in _USUAL]
         name = data.draw(st.sampled_from([*names, *usual, *usual]), label="action")
         choices = list(self.model.actions[name](self.state))
         action, after = choices[data.draw(st.integers(0, len(choices) - 1), label="which")]
@@ -168,8 +169,12 @@ class _HostMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: any(self.state.doing))
     @rule(rank=st.integers(0, 1), good=st.booleans())
-    def answer(self, rank: int, good: bool) -> None:
+    def answer_one(self, rank: int, good: bool) -> None:
         """A rank answers."""
+        self.answer(rank, good=good)
+
+    def answer(self, rank: int, *, good: bool) -> None:
+        """Answer what the rank does, if it does something."""
         if not self.state.doing[rank]:
             return
         request = self.taken.pop(rank)
@@ -185,18 +190,38 @@ class _HostMachine(RuleBasedStateMachine):
         assert self.take("Answer" if refused is None else "RefuseLate", rank=rank)
         self.settle()
 
+    @rule()
+    def both_serve(self) -> None:
+        """Both ranks take what is there, and answer."""
+        for rank in (0, 1):
+            if not self.state.doing[rank]:
+                self.take_one(rank)
+            self.answer(rank, good=True)
+
     @precondition(lambda self: self.asking)
-    @rule(which=st.integers(0, 3), rarely=st.sampled_from((False, True)))
-    def cancel(self, which: int, rarely: bool) -> None:
-        """A client cancels, or closes its handle."""
-        number = sorted(self.asking)[which % len(self.asking)]
+    @rule(rank=st.integers(0, 1))
+    def too_late(self, rank: int) -> None:
+        """A request is cancelled while a rank does it."""
+        if not self.state.doing[rank]:
+            self.take_one(rank)
+        if self.state.doing[rank] in self.asking:
+            self._withdraw(self.state.doing[rank], closes=False)
+        self.answer(rank, good=True)
+
+    def _withdraw(self, number: int, *, closes: bool) -> None:
         client, call = self.asking.pop(number)
-        if rarely:
+        if not closes:
             assert client.cancel() == (number,)
             assert type(call.error()) is RequestCancelledError
         client._queue.close()
         call.error()
         assert self.take("Withdraw", number=number)
+
+    @precondition(lambda self: self.asking)
+    @rule(which=st.integers(0, 3), closes=st.booleans())
+    def cancel(self, which: int, closes: bool) -> None:
+        """A client cancels, or closes its handle."""
+        self._withdraw(sorted(self.asking)[which % len(self.asking)], closes=closes)
 
     def _live(self) -> list[int]:
         return [rank for rank, status in enumerate(self.state.status) if status == LIVE]

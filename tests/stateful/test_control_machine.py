@@ -25,7 +25,7 @@ def test_every_action_occurs() -> None:
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
-SOON = ("OldestOpen", "TakesAgain", "TakesNewest", "FenceDoomsNothing", "CollectsSome", "OneTooMany")
+SOON = ("OldestOpen", "TakesAgain", "TakesNewest", "FenceDoomsNothing", "OneTooMany")
 
 
 @pytest.mark.parametrize("fault", SOON)
@@ -37,11 +37,11 @@ def test_a_fault_of_the_core_is_found(fault: str) -> None:
 
 @pytest.mark.multiproc
 def test_a_real_host_and_the_model_agree() -> None:
-    limit = min(settings().max_examples, 300)
+    limit = max(5, min(settings().max_examples, 300) // 4)
     run_host(settings(stateful_step_count=25, max_examples=limit, report_multiple_bugs=False))
 
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=30, max_examples=20, report_multiple_bugs=False))
+    occurred = run_host(settings(FIXED, stateful_step_count=40, max_examples=12, report_multiple_bugs=False))
     assert {name for name in EVERY_ACTION - {"Crash"} if not occurred[name]} == set()
