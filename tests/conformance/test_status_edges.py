@@ -10,14 +10,14 @@ from fdcomm.host.status_channel import StatusChannel
 from models.status import Config, Status
 from tests.conformance import status_faults as faults
 from tests.conformance.status_core import Deviation, drive_core
-from tests.conformance.status_plans import CORE_SMALL, SERVICE
+from tests.conformance.status_plans import CORE_SMALL, SERVICE, SERVICE_LARGE
 from tests.conformance.status_service import drive_service, host_moves
 
 EVERY_ACTION = set(Status().actions)
 R = frozenset[int]
 
 PLANTED = (Config(max_asked=2), Config(parts=2, mortal=R({0})), Config(components=2))
-PLANTED_SERVICE = Config(components=2, mortal=R({0}))
+PLANTED_SERVICE = Config(components=2)
 
 
 @pytest.mark.parametrize("plan", CORE_SMALL)
@@ -38,7 +38,7 @@ def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
 
 
 def test_what_a_host_cannot_take_starts_inside_one_of_its_critical_sections() -> None:
-    graph, moves = host_moves(SERVICE["2 stages, a part comes back"])
+    graph, moves = host_moves(SERVICE_LARGE["2 stages, a part comes back"])
     possible = {edge for found in moves.values() for move in found for edge in move}
     left_out = [edge for edge in graph.edges if edge not in possible]
     assert left_out

@@ -25,12 +25,12 @@ __all__ = (
 
 R = frozenset[int]
 
-# Each has every action.
+# It has every action.
 FIXED: dict[str, Config] = {
-    "1 component, 2 parts, 2 requests": Config(parts=2, max_asked=2, mortal=R({0})),
     "2 stages, a part comes back": Config(components=2, max_asked=1, mortal=R({0})),
 }
 LARGE: dict[str, Config] = {
+    "1 component, 2 parts, 2 requests": Config(parts=2, max_asked=2, mortal=R({0})),
     "weights, cache and tree": Config(components=3, per_stage=2, parts=2, without=R({5}), max_asked=1),
     "3 stages, of which one is empty": Config(components=6, per_stage=2, without=R({1, 2, 3, 5}), max_asked=2),
 }
@@ -40,12 +40,12 @@ FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
 UNGUARDED = Config(components=2, max_asked=2, mortal=R({0}), guards=Guards.without(*Guards.names()))
 
 SHIPPED: dict[str, shipped.Config] = {
+    "2 transfer ranks": shipped.Config(movers=2, max_asked=2, calm=False, may_give_up=True, cross_wait=True),
+}
+SHIPPED_LARGE: dict[str, shipped.Config] = {
     "2 worker ranks, 1 transfer rank": shipped.Config(
         workers=2, movers=1, max_asked=2, calm=False, may_give_up=True, write_back=True
     ),
-}
-SHIPPED_LARGE: dict[str, shipped.Config] = {
-    "2 transfer ranks": shipped.Config(movers=2, max_asked=2, calm=False, may_give_up=True, cross_wait=True),
     "a clear raises": shipped.Config(movers=2, max_asked=2, calm=False, may_give_up=True, failing=R({1})),
     "the tree first": shipped.Config(movers=1, max_asked=2, calm=False, may_give_up=True, tree_first=True),
     "the tree's thread dies": shipped.Config(movers=1, max_asked=2, calm=False, may_give_up=True, tree_dies=True),

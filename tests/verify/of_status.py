@@ -234,7 +234,7 @@ _RUNS = "runs of a real host, random runs of the model, and altered ones: TLC an
 
 
 def _v6(size: str) -> list[_Offer]:
-    return [(_RUNS, _runs, (4 if size == "small" else 100,))]
+    return [(_RUNS, _runs, (3 if size == "small" else 100,))]
 
 
 def _runs(count: int) -> Row:
