@@ -19,7 +19,7 @@ CORE_LARGE: dict[str, Config] = {
     "3 ranks, crash": Config(ranks=3, mortal=R({2})),
 }
 
-# A process that ends before its first take is driven in tests/unit/test_control_members.py.
+# A process that ends before its first take is driven in tests/unit/test_control.py.
 SERVICE: dict[str, Config] = {
     "1 rank, 2 requests": Config(ranks=1, max_asked=2, leavers=R({0}), mortal=R({0})),
     "2 ranks": Config(leavers=R({1}), mortal=R({0})),

@@ -36,7 +36,7 @@ def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
     coverage = drive_service(SERVICE[plan])
     assert (coverage.edges, coverage.of) == (len(possible), len(graph.edges))
     assert coverage.refusals > coverage.states
-    assert set(coverage.actions) == EVERY_ACTION - {"Vanish"}  # tests/unit/test_control_members.py
+    assert set(coverage.actions) == EVERY_ACTION - {"Vanish"}  # tests/unit/test_control.py
 
 
 # What the host cannot be in: a rank has joined and could take, or a request waits for lost ranks only.

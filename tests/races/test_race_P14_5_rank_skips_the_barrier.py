@@ -25,7 +25,7 @@ def shipped(engine: ShippedEngine) -> str:
 
 def ours(variant: ControlOurs) -> str:
     """A rank's loop answers for whatever its handler raises, and nobody waits for another rank."""
-    told = []
+    told: list[list[tuple[bool, object]]] = []
 
     def serve(rank: int) -> None:
         def handler(payload: object) -> object:

@@ -53,6 +53,7 @@ def _v2(size: str) -> list[Check]:
 def _graph(kind: str, name: str) -> Row:
     wanted: Any
     difference: Any
+    shape: Any
     if kind == "SHIPPED":
         what, shape = f"SHIPPED: {name}", control_graphs.SHIPPED[name].constants()
         wanted, difference = control_graphs.compared_shipped(control_graphs.SHIPPED[name])
