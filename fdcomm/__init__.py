@@ -38,6 +38,9 @@ from fdcomm.errors import (
     SignalReplacedError,
     SignalSpaceError,
     StaleAnswerError,
+    StaleReportError,
+    StatusBusyError,
+    StatusCancelledError,
     TaskEndedError,
     UnsafeConfigError,
 )
@@ -45,6 +48,8 @@ from fdcomm.layerwise import LayerProgress, LayerSender
 from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.stats import DispatchStatistics
+from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
+from fdcomm.status_part import StatusOrder, StatusPart
 from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
@@ -72,6 +77,7 @@ __all__ = (
     "LayerProgress",
     "LayerSender",
     "LayerTimeoutError",
+    "PartReport",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -91,9 +97,18 @@ __all__ = (
     "SignalReplacedError",
     "SignalSpaceError",
     "StaleAnswerError",
+    "StaleReportError",
+    "StatusBusyError",
+    "StatusCancelledError",
+    "StatusCoordinator",
+    "StatusOrder",
+    "StatusPart",
+    "StatusResult",
+    "StatusWord",
     "TaskEndedError",
     "UnsafeConfigError",
     "__version__",
+    "http_code",
     "shared_memory_exists",
 )
 

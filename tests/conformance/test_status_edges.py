@@ -17,7 +17,7 @@ EVERY_ACTION = set(Status().actions)
 R = frozenset[int]
 
 PLANTED = (Config(max_asked=2), Config(parts=2, mortal=R({0})), Config(components=2))
-PLANTED_SERVICE = Config(components=2)
+PLANTED_SERVICE = Config(components=2, mortal=R({0}))
 
 
 @pytest.mark.parametrize("plan", CORE_SMALL)
