@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fdcomm.cache_queue import EngineCacheQueue
+from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
 from fdcomm.deadline import DEFAULT
 from fdcomm.errors import (
     AddressInUseError,
@@ -30,6 +31,7 @@ from fdcomm.errors import (
     ReadOnlyError,
     RearrangeBusyError,
     RearrangeEndedError,
+    RequestCancelledError,
     SignalError,
     SignalInUseError,
     SignalMismatchError,
@@ -62,6 +64,10 @@ __all__ = (
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
+    "ControlClient",
+    "ControlRequest",
+    "ControlResult",
+    "ControlServer",
     "DispatchStatistics",
     "DuplicateRankError",
     "EngineCacheQueue",
@@ -89,6 +95,7 @@ __all__ = (
     "RearrangeEndedError",
     "RearrangeOutcome",
     "RearrangeStatus",
+    "RequestCancelledError",
     "SignalError",
     "SignalInUseError",
     "SignalMismatchError",

@@ -121,7 +121,7 @@ class Control(Generic[A]):
         return None
 
     def answer(self, rank: int, number: int, answer: A) -> bool:
-        """Answer; False is RefuseLate: the request has ended.
+        """Answer: True; RefuseLate: False, the request has ended.
 
         Raises:
             ProtocolViolationError: This is not the request that the rank has taken.

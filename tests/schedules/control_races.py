@@ -8,7 +8,7 @@ from typing import Any
 from fdcomm.control import ControlClient, ControlServer
 from fdcomm.errors import CommTimeoutError, StaleAnswerError
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
-from tests.schedules.control_programs import ControlBed
+from tests.schedules.control_testbed import ControlBed
 
 __all__ = ("BOUND", "RACES", "ShippedControl", "race")
 

@@ -37,6 +37,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "ProtocolViolationError": (RuntimeError,),
     "RankError": (ValueError,),
     "ReadOnlyError": (TypeError,),
+    "RequestCancelledError": (RuntimeError,),
     "SignalError": (),
     "SignalInUseError": (FileExistsError,),
     "SignalMismatchError": (ValueError,),
