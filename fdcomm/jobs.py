@@ -219,8 +219,8 @@ class RankJobs:
         """Take orders until the end. However that comes: a rank that takes no orders admits no jobs."""
         why: FdcommError | None = None
         try:
-            while not self._left:
-                self._take_next()
+            while self._take_next():
+                pass
         except FdcommError as error:
             why = error
         finally:
@@ -230,9 +230,11 @@ class RankJobs:
                     self._refuses = why or HostLostError("admit: the thread that takes orders has ended")
                 self._changed.notify_all()
 
-    def _take_next(self) -> None:
+    def _take_next(self) -> bool:
         """Tell the host what this rank has taken and whether it is quiet, and wait for the next order."""
         with self._lock:
+            if self._left:
+                return False
             number, quiet = self._gate.order, self._gate.quiet
         wire: Any = self._queue._act(
             _PROTOCOL, "next_order", number, quiet, _LOOK_S, timeout=_LOOK_S, name="pause.next_order"
@@ -241,6 +243,7 @@ class RankJobs:
             with self._changed:
                 self._gate.take(_order(wire))
                 self._changed.notify_all()
+        return True
 
 
 def _order(wire: tuple[int, Any, Any]) -> Order:

@@ -13,7 +13,7 @@ from models import pause_properties as properties
 from models.kernel import Action, Model, Step
 from models.pause_state import AWAY, DEAD, KEEP, LIVE, LOST, Config, Guards, State, initial_state
 
-__all__ = ("Config", "Guards", "Pause", "State", "still")
+__all__ = ("Config", "Guards", "Pause", "State", "expects", "still")
 
 Steps: TypeAlias = Iterator[Step[State]]
 T = TypeVar("T")
@@ -227,7 +227,8 @@ class Pause(Model[State]):
                     ),
                 )
                 continue
-            rests = still(s, self.guards) or not self.guards.ResumeWaits
+            told = still(s, self.guards) and not any(expects(s, other) for other in self.clients)
+            rests = told or not self.guards.ResumeWaits
             free = not s.holders or not self.guards.HoldBlocks
             if rests and free and self._may_order(s):
                 yield _by_client("CallResume", client), _to_run(s, client, "resume")
@@ -273,6 +274,11 @@ def still(s: State, guards: Guards | None = None) -> bool:
     waited = (LIVE, DEAD) if chosen.FenceFrees else (LIVE, DEAD, LOST)
     needed = {rank for rank, status in enumerate(s.status) if status in waited and (chosen.AllRanks or rank == 0)}
     return s.phase == "pause" and needed <= s.quiet
+
+
+def expects(s: State, client: int) -> bool:
+    """Return True when the client waits for the present pause, and has not been told of it."""
+    return s.waiting[client - 1] == "pause" and s.awaited[client - 1] == s.began
 
 
 def _to_run(s: State, client: int, call: str) -> State:

@@ -52,10 +52,12 @@ def _nothing(s: State) -> bool:
 
 def action_properties(config: Config) -> dict[str, Callable[[State, Action, State], bool]]:
     """Return the properties of single steps."""
-    from models.pause import still
+    from models.pause import expects, still
 
     def only_owner_ends(s: State, action: Action, t: State) -> bool:
-        if not (s.phase == "pause" and t.phase == "run") or still(s, config.guards):
+        ends = s.phase == "pause" and t.phase == "run"
+        expected = any(expects(s, client) for client in range(1, config.clients + 1))
+        if not ends or (still(s, config.guards) and not expected):
             return True
         return any(before == "idle" and after == "cancel" for before, after in zip(s.waiting, t.waiting, strict=True))
 

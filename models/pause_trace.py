@@ -47,7 +47,7 @@ class _Told(Pause):
     def __init__(self, config: Config, orders: Mapping[int, tuple[str, int]]) -> None:
         super().__init__(config)
         self.orders = orders
-        self.actions["Take"] = self.take_told
+        self.actions = {**self.actions, "Take": self.take_told}
 
     def take_told(self, s: State) -> Iterator[Step[State]]:
         """Take, with the number of the order."""

@@ -45,6 +45,7 @@ class Pause:
         self.quiet: set[int] = set()
         self.seen: dict[int, int] = {}
         self.holders: set[int] = set()
+        self.expecting: set[int] = set()  # clients that wait for the present pause, and have not been told
 
     # -- members -------------------------------------------------------------------------------------------------
 
@@ -98,8 +99,17 @@ class Pause:
         """Return the ranks that have not reported quiet."""
         return tuple(sorted(self.live - self.quiet))
 
-    def pause(self, mode: Mode) -> bool:
+    def pause(self, mode: Mode, client: int) -> bool:
         """CallPause: order a pause, or sharpen the one under way. Returns False when nothing had to be ordered."""
+        ordered = self._pause(mode)
+        self.expecting.add(client)
+        return ordered
+
+    def told(self, client: int) -> None:
+        """The client's call has returned, whatever it was and however it ended."""
+        self.expecting.discard(client)
+
+    def _pause(self, mode: Mode) -> bool:
         if self.latest.phase == "pause" and (self.still or MODES.index(mode) <= MODES.index(self.latest.mode)):
             return False
         begins = self.latest.phase == "run"
@@ -115,9 +125,10 @@ class Pause:
         return self.still
 
     def resume(self) -> int | None:
-        """CallResume: the order to run. None while it has to wait: for the pause to be reached, or for holders."""
+        """CallResume: the order to run. None while it waits: for the pause to be reached, for those to be told who
+        wait for it, or for holders."""
         if self.latest.phase == "pause":
-            if not self.still or self.holders:
+            if not self.still or self.holders or self.expecting:
                 return None
             self._order("run", self.latest.mode)
         return self.latest.number
@@ -154,6 +165,8 @@ class Pause:
     def _order(self, phase: Phase, mode: Mode) -> None:
         self.latest = Order(self.latest.number + 1, phase, mode)
         self.quiet.clear()
+        if phase == "run":
+            self.expecting.clear()
 
     def _forget(self, rank: int) -> None:
         self.live.discard(rank)

@@ -98,7 +98,7 @@ class PauseChannel(Channel):
         if mode not in MODES:
             raise ProtocolViolationError(f"pause: mode={mode!r} is none of {', '.join(MODES)}", operation=operation)
         with self._readable, self._client(session, operation) as client:
-            core.pause(mode)
+            core.pause(mode, client)
             began = core.began
             self._call(client, "CallPause", {"mode": mode})
             self._readable.notify_all()
@@ -222,7 +222,9 @@ class PauseChannel(Channel):
 
     def _answer(self, client: int, action: str) -> None:
         self._waiting.discard(client)
+        self._core.told(client)
         self._record(action, {"client": client})
+        self._readable.notify_all()  # a resume waits until all are told who wait for the pause
 
     def _await_resumed(self, session: int, client: int, number: int, deadline: Deadline, operation: str) -> None:
         while True:

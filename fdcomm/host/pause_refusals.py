@@ -50,7 +50,7 @@ def stale_pause(operation: str, began: int, latest: int) -> StalePauseError:
 
 def cannot_resume(operation: str, missing: tuple[int, ...], holders: int, waited_s: float) -> CommTimeoutError:
     """The pause cannot be ended yet."""
-    why = f"jobs still run in {_ranks(missing)}" if missing else f"{holders} client(s) hold the pause"
+    why = f"jobs still run in {_ranks(missing)}" if missing else f"{holders} client(s) hold the pause, or wait for it"
     return CommTimeoutError(
         f"{operation}: after {waited_s:.1f} s the pause cannot end: {why}",
         operation=operation,

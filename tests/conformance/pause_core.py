@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from fdcomm.core.pause import MODES, Order
+from fdcomm.core.pause import MODES, Mode, Order
 from fdcomm.core.pause import Pause as Core
 from fdcomm.core.rank_gate import RankGate
 from fdcomm.errors import ProtocolViolationError
@@ -58,7 +58,7 @@ class PauseDriver:
         """Return an independent driver in the same state."""
         twin = copy.copy(self)
         twin.core = core = copy.copy(self.core)
-        for name in ("live", "lost", "quiet", "holders"):
+        for name in ("live", "lost", "quiet", "holders", "expecting"):
             setattr(core, name, set(getattr(core, name)))
         core.seen = dict(core.seen)
         twin.gates = {rank: copy.copy(gate) for rank, gate in self.gates.items()}
@@ -71,6 +71,8 @@ class PauseDriver:
         known = {rank: gate.order for rank, gate in self.gates.items() if rank in core.live}
         if known != core.seen:
             raise Deviation(f"the host believes that the ranks have taken {core.seen}, and they have taken {known}")
+        if core.expecting != (expecting := self._expecting()):
+            raise Deviation(f"{core.expecting} wait for the pause, the host believes, and {expecting} do")
         gates = [self.gates.get(rank) for rank in ranks]
         return State(
             order=core.latest.number,
@@ -96,6 +98,13 @@ class PauseDriver:
     def holders(self) -> frozenset[int]:
         """Return the clients that hold the pause."""
         return frozenset(self.core.holders)
+
+    def _expecting(self) -> set[int]:
+        calls = enumerate(zip(self.waiting, self.awaited, strict=True), 1)
+        return {client for client, call in calls if call == ("pause", self.core.began)} if self._paused() else set()
+
+    def _paused(self) -> bool:
+        return self.core.latest.phase == "pause"
 
     def step(self, action: Action, *, parked: bool = False) -> object:
         """Take one step; return what the core's method returned. ``parked``: it is a parked job that is done."""
@@ -138,7 +147,7 @@ class PauseDriver:
         awaited = self.awaited[client - 1]
         result: object = None
         if name == "CallPause":
-            result = core.pause(MODES[action.param("mode") or 0])
+            result = core.pause(MODES[action.param("mode") or 0], client)
             self._call(client, "pause", core.began)
         elif name in ("CallResume", "CancelPause"):
             runs = core.latest.phase == "run"
@@ -156,6 +165,7 @@ class PauseDriver:
                 result = core.not_resumed(awaited)
             elif name != "GiveUp":
                 result = core.is_paused(awaited)
+            core.told(client)
             self.promised = self.promised or name == "PauseReturns"
             self._call(client, "idle", 0)
         return result
@@ -254,8 +264,8 @@ def probes(driver: PauseDriver, state: State) -> Iterator[_Probe]:
         yield "is_paused", partial(core.is_paused, state.began), (rests,)
         for mode, word in enumerate(MODES):
             if rests or mode <= state.mode:
-                yield f"pause({word})", partial(core.pause, word), (False,)
-        if not rests or state.holders:
+                yield f"pause({word})", partial(_pause_and_leave, core, word), (False,)
+        if not rests or state.holders or driver.core.expecting:
             yield "resume", core.resume, (None,)
     if state.phase == "run" or rests:
         yield "cancel", core.cancel, (None,)
@@ -266,6 +276,12 @@ def probes(driver: PauseDriver, state: State) -> Iterator[_Probe]:
             yield f"let_go({client})", partial(core.let_go, client), (False,)
             if not rests:
                 yield f"hold({client})", partial(core.hold, client), (False,)
+
+
+def _pause_and_leave(core: Core, mode: Mode) -> bool:
+    ordered = core.pause(mode, 99)
+    core.told(99)
+    return ordered
 
 
 def _inside(gate: RankGate, rank: int, state: State) -> Iterator[_Probe]:

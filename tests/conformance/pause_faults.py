@@ -64,27 +64,33 @@ class _KeepsReports(Pause):
 
 
 class _Blunter(Pause):
-    def pause(self, mode: Mode) -> bool:
+    def _pause(self, mode: Mode) -> bool:
         if self.latest.phase == "pause" and not self.still and MODES.index(mode) < MODES.index(self.latest.mode):
             self._order("pause", mode)
             return True
-        return super().pause(mode)
+        return super()._pause(mode)
 
 
 class _SharpensTheReached(Pause):
-    def pause(self, mode: Mode) -> bool:
+    def _pause(self, mode: Mode) -> bool:
         if self.latest.phase == "pause" and self.still and MODES.index(mode) > MODES.index(self.latest.mode):
             self._order("pause", mode)
             return True
-        return super().pause(mode)
+        return super()._pause(mode)
 
 
 class _BeginsAgain(Pause):
-    def pause(self, mode: Mode) -> bool:
-        ordered = super().pause(mode)
+    def _pause(self, mode: Mode) -> bool:
+        ordered = super()._pause(mode)
         if ordered:
             self.began = self.latest.number
         return ordered
+
+
+class _TellsNobody(Pause):
+    def resume(self) -> int | None:
+        self.expecting.clear()
+        return super().resume()
 
 
 class _CancelsTheReached(Pause):
@@ -109,6 +115,7 @@ CORE: dict[str, type[Pause]] = {
         _SharpensTheReached,
         _BeginsAgain,
         _CancelsTheReached,
+        _TellsNobody,
     )
 }
 

@@ -112,6 +112,10 @@ class ServiceDriver(PauseDriver):
                 if call.done:
                     raise Deviation(f"the call of client {client} ended with {call.error!r}, {call.result!r}")
 
+    def _expecting(self) -> set[int]:
+        numbers = {client: number for number, client in self.number.items()}
+        return {numbers[client] for client in super()._expecting()}
+
     # -- ranks ---------------------------------------------------------------------------------------------------
 
     def _rank_move(self, rank: int, name: str, *, parked: bool, joins: bool) -> None:

@@ -29,7 +29,7 @@ HeldMeansPaused == holders # {} => phase = "pause" /\ Nothing
 
 -----------------------------------------------------------------------------
 OnlyOwnerEnds ==
-    [][phase = "pause" /\ phase' = "run" /\ ~Still =>
+    [][phase = "pause" /\ phase' = "run" /\ (~Still \/ \E c \in Clients : Expects(c)) =>
           \E c \in Clients : waiting[c] = "idle" /\ waiting'[c] = "cancel"]_vars
 
 -----------------------------------------------------------------------------

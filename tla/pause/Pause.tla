@@ -192,6 +192,9 @@ Idle(c) == waiting[c] = "idle"
 
 Sharper(m) == m > mode
 
+\* The client waits for the present pause, and has not been told of it.
+Expects(c) == waiting[c] = "pause" /\ awaited[c] = began
+
 CallPause(c, m) ==
     /\ Idle(c)
     /\ LET begins == phase = "run"
@@ -241,7 +244,7 @@ CallResume(c) ==
           /\ awaited' = [awaited EXCEPT ![c] = order]
           /\ UNCHANGED <<ordered, status, quiet, inside, holders, promised>>
        \/ /\ phase = "pause"
-          /\ ResumeWaits => Still
+          /\ ResumeWaits => Still /\ \A d \in Clients : ~Expects(d)
           /\ HoldBlocks => holders = {}
           /\ order < MaxOrders
           /\ ToRun(c, "resume")
