@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models import barrier_shipped, gate_shipped, status_shipped
+from models import barrier_shipped, control_shipped, gate_shipped, status_shipped
 from models.barrier import Barrier
 from models.barrier_bugs import BUGS as BARRIER_BUGS
+from models.control import Control
+from models.control_bugs import BUGS as CONTROL_BUGS
 from models.dispatch import Dispatch
 from models.dispatch_bugs import BUGS as DISPATCH_BUGS
 from models.dispatch_shipped import DispatchShipped
@@ -40,10 +42,12 @@ _TABLES: dict[str, tuple[Callable[[Any], Model[Any]], Mapping[str, Any]]] = {
     "MCGateShipped": (gate_shipped.GateShipped, gate_shipped.RACES),
     "MCBarrier": (Barrier, BARRIER_BUGS),
     "MCBarrierShipped": (barrier_shipped.BarrierShipped, barrier_shipped.RACES),
+    "MCControl": (Control, CONTROL_BUGS),
+    "MCControlShipped": (control_shipped.ControlShipped, control_shipped.RACES),
     "MCStatus": (Status, STATUS_BUGS),
     "MCStatusShipped": (status_shipped.StatusShipped, status_shipped.RACES),
 }
-_PROTOCOLS = ("dispatch", "bitmask", "cache_info", "connect", "gate", "barrier", "status")
+_PROTOCOLS = ("dispatch", "bitmask", "cache_info", "connect", "gate", "barrier", "status", "control")
 _MOST_STATES = 20_000
 
 

@@ -20,7 +20,7 @@ def _answers(monkeypatch: pytest.MonkeyPatch, entry: Entry) -> list[str]:
     return [text for _, text in faults.compared("dispatch")]
 
 
-@pytest.mark.parametrize("protocol", ["dispatch", "bitmask", "cache_info", "connect", "gate", "barrier"])
+@pytest.mark.parametrize("protocol", ["dispatch", "bitmask", "cache_info", "connect", "gate", "barrier", "control"])
 def test_every_check_of_a_violation_is_compared(protocol: str) -> None:
     compared = {entry.name for entry, _ in faults.compared(protocol)}
     listed = [entry for entry in load() if protocol in entry.protocols and entry.violates and entry.mode == "check"]
