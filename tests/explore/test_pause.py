@@ -27,7 +27,7 @@ R = frozenset[int]
 COUNTS = {
     "1 rank": (Config(ranks=1, mortal=R({0}), leavers=R({0}), impatient=R({1})), 115, 9),
     "2 ranks, crash": (Config(leavers=R({1}), mortal=R({0}), impatient=R({1})), 625, 12),
-    "2 clients": (Config(ranks=1, clients=2, mortal=R({0})), 385, 10),
+    "2 clients": (Config(ranks=1, clients=2, mortal=R({0})), 377, 10),
     "jobs are parked": (Config(modes=R({0}), max_jobs=2), 330, 19),
     "all modes": (Config(ranks=1, modes=R({0, 1, 2}), max_orders=3, impatient=R({1})), 445, 14),
 }

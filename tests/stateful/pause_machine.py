@@ -40,7 +40,8 @@ class _CoreMachine(RuleBasedStateMachine):
         names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
         # Ranks that go at once, and calls that are given up at once, leave little to happen.
         usual = [name for name in names if name not in ("Leave", "Crash", "GiveUp", "CancelPause")]
-        name = data.draw(st.sampled_from([*names, *usual, *usual]), label="action")
+        jobs = [name for name in names if name in ("Admit", "Park", "Take", "Quiet", "CallPause")]
+        name = data.draw(st.sampled_from([*names, *usual, *(jobs * 4)]), label="action")
         choices = list(self.model.actions[name](self.state))
         action, after = choices[data.draw(st.integers(0, len(choices) - 1), label="which")]
         result = self.driver.step(action, parked=after.parked < self.state.parked)

