@@ -6,71 +6,15 @@ The twin of ``tla/status/StatusShipped.tla``. One step is one read or write of a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from models.kernel import Action, Model, Step
-from models.liveness import Fair, LeadsTo
+from models.status_shipped_state import AFTER, CLEARED, CLEARING, END, NORMAL, UPDATING, WAYS, Config, State
 
-__all__ = ("RACES", "Config", "Race", "State", "StatusShipped", "answered", "fairness")
+__all__ = ("Config", "State", "StatusShipped")
 
-NORMAL, UPDATING, CLEARING, CLEARED = 0, 1, -1, -2
-WAYS = (CLEARING, UPDATING)
-_AFTER = {NORMAL: CLEARING, CLEARING: CLEARED, CLEARED: UPDATING, UPDATING: NORMAL}
-_END = {CLEARING: CLEARED, UPDATING: NORMAL}
 T = TypeVar("T")
-
-
-class State(NamedTuple):
-    """All variables of the spec."""
-
-    weights: int
-    kv: int
-    tree: int
-    asked: int
-    goal: int
-    code: int
-    pcA: str
-    pcW: tuple[str, ...]
-    seen: tuple[int, ...]
-    pcS: tuple[str, ...]
-    ready: tuple[int, ...]
-    paused: tuple[bool, ...]
-    treeLives: bool
-
-
-@dataclass(frozen=True)
-class Config:
-    """Constants of the spec. The defaults are the guarded environment, in which the shipped words work."""
-
-    workers: int = 1
-    movers: int = 2
-    max_asked: int = 3
-    calm: bool = True
-    tree_first: bool = False
-    tree_dies: bool = False
-    failing: frozenset[int] = frozenset()
-    absent: frozenset[int] = frozenset()
-    may_give_up: bool = False
-    write_back: bool = False
-    cross_wait: bool = False
-
-    def constants(self) -> dict[str, int | bool | frozenset[int]]:
-        """Return the constants under their names in the spec."""
-        return {
-            "NW": self.workers,
-            "NS": self.movers,
-            "MaxAsked": self.max_asked,
-            "Calm": self.calm,
-            "TreeFirst": self.tree_first,
-            "TreeDies": self.tree_dies,
-            "Failing": self.failing,
-            "Absent": self.absent,
-            "MayGiveUp": self.may_give_up,
-            "WriteBack": self.write_back,
-            "CrossWait": self.cross_wait,
-        }
 
 
 class StatusShipped(Model[State]):
@@ -109,8 +53,8 @@ class StatusShipped(Model[State]):
         }
         self.invariants = {"PollsForWhatComes": _polls_for_what_comes, "AllDownFirst": _all_down_first}
         self.action_properties = {
-            "KvInOrder": lambda s, a, t: t.kv in (s.kv, _AFTER[s.kv]),
-            "WeightsInOrder": lambda s, a, t: t.weights in (s.weights, _AFTER[s.weights]),
+            "KvInOrder": lambda s, a, t: t.kv in (s.kv, AFTER[s.kv]),
+            "WeightsInOrder": lambda s, a, t: t.weights in (s.weights, AFTER[s.weights]),
             "TruthfulAnswer": _truthful,
             "RefusedForAReason": lambda s, a, t: t.asked == s.asked or t.code not in (400, 403) or self.works(s),
         }
@@ -165,7 +109,7 @@ class StatusShipped(Model[State]):
         if s.pcA != "idle" or s.asked >= self.config.max_asked or (self.config.calm and not idle):
             return None
         start, way = (NORMAL, CLEARING) if g else (CLEARED, UPDATING)
-        code = {start: 0, _END[way]: 200, way: 400}.get(s.weights, 403)
+        code = {start: 0, END[way]: 200, way: 400}.get(s.weights, 403)
         after = s._replace(asked=s.asked + 1, goal=g, code=code)
         if code:
             return after
@@ -226,11 +170,11 @@ class StatusShipped(Model[State]):
             return None
         if w:
             return s._replace(pcW=_at(s.pcW, w, "poll"))
-        return s._replace(weights=_END[s.seen[w]], pcW=_at(s.pcW, w, "idle"))
+        return s._replace(weights=END[s.seen[w]], pcW=_at(s.pcW, w, "idle"))
 
     def poll(self, s: State, w: int) -> State | None:
         """Another rank reads exactly what it waits for."""
-        there = s.pcW[w] == "poll" and s.weights == _END.get(s.seen[w])
+        there = s.pcW[w] == "poll" and s.weights == END.get(s.seen[w])
         return s._replace(pcW=_at(s.pcW, w, "idle")) if there else None
 
     # -- transfer ranks ------------------------------------------------------------------------------------------
@@ -315,7 +259,7 @@ def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 
 
 def _polls_for_what_comes(s: State) -> bool:
-    return all(s.weights in (seen, _END.get(seen)) for pc, seen in zip(s.pcW, s.seen, strict=True) if pc == "poll")
+    return all(s.weights in (seen, END.get(seen)) for pc, seen in zip(s.pcW, s.seen, strict=True) if pc == "poll")
 
 
 def _all_down_first(s: State) -> bool:
@@ -325,56 +269,3 @@ def _all_down_first(s: State) -> bool:
 def _truthful(s: State, a: Action, t: State) -> bool:
     told = (t.asked != s.asked or t.pcA != s.pcA) and t.pcA == "idle" and (t.code, t.goal) == (200, 1)
     return not told or t.weights == t.kv == t.tree == CLEARED
-
-
-def fairness(model: StatusShipped) -> list[Fair[State]]:
-    """Everybody who can go on does; nobody must ask or give up."""
-    config = model.config
-    found: list[Fair[State]] = []
-    for name in set(model.actions) - {"Ask", "GiveUp"}:
-        for number in range(max(config.workers, config.movers)):
-            found.append(
-                Fair(
-                    f"{name}({number})",
-                    lambda s, a, name=name, number=number: (  # type: ignore[misc]
-                        a.name == name and all(value == number for _, value in a.params)
-                    ),
-                )
-            )
-    return found
-
-
-answered: LeadsTo[State] = LeadsTo("Answered", lambda s: s.pcA != "idle", lambda s: s.pcA == "idle")
-
-
-@dataclass(frozen=True)
-class Race:
-    """An environment in which a race shows, and the property that fails."""
-
-    config: Config
-    violates: str
-
-    @property
-    def liveness(self) -> bool:
-        """Return True when what fails is that everybody is answered."""
-        return self.violates == "Answered"
-
-
-_R = frozenset[int]
-_FREE = Config(calm=False, max_asked=2)
-
-RACES: dict[str, Race] = {
-    "P7.1": Race(_FREE, "KvInOrder"),
-    "P7.2": Race(Config(workers=2, movers=1, max_asked=1), "KvInOrder"),
-    "P7.3": Race(replace(_FREE, workers=2, movers=1), "PollsForWhatComes"),
-    "P7.5": Race(Config(tree_first=True, movers=1, max_asked=1), "Answered"),
-    "P7.6": Race(Config(tree_dies=True, movers=1, max_asked=1), "Answered"),
-    "P7.7": Race(Config(failing=_R({1}), max_asked=1), "Answered"),
-    "P7.8": Race(
-        Config(workers=2, movers=1, absent=_R({1}), may_give_up=True, calm=False, max_asked=2), "RefusedForAReason"
-    ),
-    "B45": Race(replace(_FREE, movers=1, write_back=True), "WeightsInOrder"),
-    "B46": Race(Config(may_give_up=True, tree_dies=True, movers=1, calm=False, max_asked=2), "TruthfulAnswer"),
-    "B47": Race(Config(cross_wait=True, movers=1, max_asked=2), "Answered"),
-    "B48": Race(_FREE, "AllDownFirst"),
-}

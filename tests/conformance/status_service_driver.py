@@ -6,6 +6,7 @@ A move is what a host does in one critical section.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fdcomm.core.status import Status
@@ -148,17 +149,17 @@ class StatusServiceDriver:
             (ConfigError, lambda: channel.take(other, "nothing", 0, 0.0)),
         ]
         if self.asking is not None:
-            calls += [(StatusBusyError, lambda goal=goal: channel.ask(other, goal, 0.0)) for goal in GOALS]
+            calls += [(StatusBusyError, partial(channel.ask, other, goal, 0.0)) for goal in GOALS]
         for k, p in self.session:
             name, number = name_of(k), state.doing[k][p]
             if state.status[k][p] == LIVE:
-                calls.append((DuplicateRankError, lambda name=name, p=p: channel.take(other, name, p, 0.0)))
+                calls.append((DuplicateRankError, partial(channel.take, other, name, p, 0.0)))
             if number:
                 mine = self.session[k, p]
                 calls += [
-                    (ProtocolViolationError, lambda m=mine, n=name, p=p: channel.take(m, n, p, 0.0)),
-                    (ProtocolViolationError, lambda n=name, p=p, i=number: channel.report(other, n, p, i, True, "")),
-                    (ProtocolViolationError, lambda m=mine, n=name, p=p: channel.report(m, n, p, 99, True, "")),
+                    (ProtocolViolationError, partial(channel.take, mine, name, p, 0.0)),
+                    (ProtocolViolationError, partial(channel.report, other, name, p, number, True, "")),
+                    (ProtocolViolationError, partial(channel.report, mine, name, p, 99, True, "")),
                 ]
         for kind, call in calls:
             _refused(kind, call)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from models import status_shipped as shipped
+from models import status_shipped_races as races
 from models.explore import explore
 from models.graph import build
 from models.kernel import Model
@@ -119,24 +120,25 @@ def test_with_the_guard_the_same_configuration_is_right(guard: str) -> None:
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    for wrong in ({"parts": 0}, {"mortal": R({1})}, {"without": R({1})}):
+    wrongs: list[dict[str, Any]] = [{"parts": 0}, {"mortal": R({1})}, {"without": R({1})}]
+    for wrong in wrongs:
         with pytest.raises(ValueError, match="must be"):
-            Config(**wrong)  # type: ignore[arg-type]
+            Config(**wrong)
 
 
 # -- the shipped words ------------------------------------------------------------------------------------------------
 
 
-def _shown(race: shipped.Race) -> object:
+def _shown(race: races.Race) -> object:
     model = shipped.StatusShipped(race.config)
     if race.liveness:
-        return leads_to(build(model), shipped.answered, shipped.fairness(model))
+        return leads_to(build(model), races.answered, races.fairness(model))
     return explore(model, only={race.violates}).violation
 
 
-@pytest.mark.parametrize("name", shipped.RACES)
+@pytest.mark.parametrize("name", races.RACES)
 def test_the_shipped_words_have_the_race(name: str) -> None:
-    assert _shown(shipped.RACES[name]) is not None
+    assert _shown(races.RACES[name]) is not None
 
 
 @pytest.mark.parametrize(("workers", "movers", "distinct"), [(1, 1, 80), (1, 2, 170), (1, 3, 374)])
@@ -145,7 +147,7 @@ def test_the_shipped_words_work_when_all_are_calm(workers: int, movers: int, dis
     result = explore(model)
     assert result.ok, str(result.violation)
     assert result.distinct == distinct
-    assert leads_to(build(model), shipped.answered, shipped.fairness(model)) is None
+    assert leads_to(build(model), races.answered, races.fairness(model)) is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_the_shipped_words_work_when_all_are_calm(workers: int, movers: int, dis
     ],
 )
 def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> None:
-    found = shipped.RACES[race]
+    found = races.RACES[race]
     assert _shown(replace(found, config=replace(found.config, **repair))) is None
 
 
@@ -223,4 +225,4 @@ def test_counterexamples_are_as_short_as_those_of_tlc(entry: Mapping[str, Any]) 
 
 def test_every_race_of_the_shipped_words_has_its_configuration() -> None:
     named = {entry["race"] for entry in _entries("violates") if entry["module"] == "MCStatusShipped"}
-    assert named == {name for name, race in shipped.RACES.items() if not race.liveness}
+    assert named == {name for name, race in races.RACES.items() if not race.liveness}

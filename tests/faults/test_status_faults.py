@@ -164,7 +164,7 @@ def test_the_host_dies_while_all_wait(server: EngineWorkerQueue, parts: list[Sta
     assert taken.value() is not None
     watching = Background(lambda: coordinator.watch(_view(server), timeout=LIMIT_S))
     waiting = Background(lambda: coordinator.word("kv_cache").wait_for(0, timeout=LIMIT_S))
-    os.kill(host_pid(server), signal.SIGKILL)  # type: ignore[arg-type]
+    os.kill(host_pid(server), signal.SIGKILL)
     for call in (asking, watching, waiting):
         assert isinstance(call.error(), HostLostError)
     with pytest.raises(HostLostError):

@@ -56,7 +56,7 @@ class ShippedStatus:
     def __init__(self, workers: int = 1, movers: int = 2) -> None:
         self.workers, self.movers = workers, movers
         self._memory = SharedMemory(create=True, size=12)
-        self._words = self._memory.buf.cast("i")
+        self._words = memoryview(self._memory.buf or b"").cast("i")
         self.ready = [1] * movers
         self.inflight = [1] * movers
         self.holds = ["full"] * movers

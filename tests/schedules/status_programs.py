@@ -170,7 +170,7 @@ def loss_of_a_part(runtime: ControlledRuntime) -> Scenario:
         assert bed.told[0] == (["done"] if done else ["failed"]), f"told {bed.told}, {bed.reports}"
         assert done or bed.reports[party] == [FencedError]
 
-    tasks = {"client": partial(bed.ask, 0, "clear"), **bed.parts(1)}
+    tasks: dict[str, Callable[[], None]] = {"client": partial(bed.ask, 0, "clear"), **bed.parts(1)}
     return bed.scenario({**tasks, "network": lambda: bed.service.lose_session(bed.sessions[party])}, final)
 
 

@@ -46,6 +46,9 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "SignalReplacedError": (),
     "SignalSpaceError": (OSError,),
     "StaleAnswerError": (RuntimeError,),
+    "StaleReportError": (RuntimeError,),
+    "StatusBusyError": (RuntimeError,),
+    "StatusCancelledError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),
 }
 

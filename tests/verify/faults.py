@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models import barrier_shipped, control_shipped, gate_shipped, status_shipped
+from models import barrier_shipped, control_shipped, gate_shipped, status_shipped, status_shipped_races
 from models.barrier import Barrier
 from models.barrier_bugs import BUGS as BARRIER_BUGS
 from models.control import Control
@@ -45,7 +45,7 @@ _TABLES: dict[str, tuple[Callable[[Any], Model[Any]], Mapping[str, Any]]] = {
     "MCControl": (Control, CONTROL_BUGS),
     "MCControlShipped": (control_shipped.ControlShipped, control_shipped.RACES),
     "MCStatus": (Status, STATUS_BUGS),
-    "MCStatusShipped": (status_shipped.StatusShipped, status_shipped.RACES),
+    "MCStatusShipped": (status_shipped.StatusShipped, status_shipped_races.RACES),
 }
 _PROTOCOLS = ("dispatch", "bitmask", "cache_info", "connect", "gate", "barrier", "status", "control")
 _MOST_STATES = 20_000
