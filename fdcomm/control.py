@@ -96,7 +96,7 @@ class ControlClient:
         """Take part through a handle, which must stay open."""
         self._queue = queue
 
-    def ask(self, request: Any, *, timeout: Timeout = DEFAULT, partial: bool = False) -> ControlResult:
+    def ask(self, request: Any, *, timeout: Timeout = DEFAULT, partial: bool = False, token: int = 0) -> ControlResult:
         """Ask all ranks, and wait for all answers. Actions Ask, Collect.
 
         A rank that starts meanwhile is asked too. A rank's failure is an answer, not an exception; so is an answer
@@ -106,6 +106,7 @@ class ControlClient:
             request: Any picklable object.
             timeout: Seconds; None waits for ever.
             partial: Return what came instead of raising when ranks are gone or late.
+            token: Any number; :meth:`cancel` may name it.
 
         Raises:
             PeerLostError: ``missing`` names ranks whose process is gone; all others have answered (EndLost).
@@ -117,7 +118,7 @@ class ControlClient:
         name = "control.ask"
         limit = timeout_seconds(timeout, name)
         payload = self._queue._pickle(request, name)
-        number, end, raw, missing = self._queue._act(_PROTOCOL, "ask", payload, limit, timeout=limit, name=name)
+        number, end, raw, missing = self._queue._act(_PROTOCOL, "ask", payload, limit, token, timeout=limit, name=name)
         answers = tuple(
             Answer(rank, *self._read(answer, name)) for rank, answer in enumerate(raw) if answer is not None
         )
@@ -139,15 +140,15 @@ class ControlClient:
             request=number,
         )
 
-    def cancel(self) -> tuple[int, ...]:
-        """End every ``ask`` of this handle that is under way in other threads. Action Withdraw.
+    def cancel(self, token: int | None = None) -> tuple[int, ...]:
+        """End every ``ask`` of this handle that is under way, or those with that token. Action Withdraw.
 
         Ranks that have taken such a request may still do it; their answers are refused.
 
         Returns:
             The numbers of the requests.
         """
-        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "cancel", name="control.cancel")
+        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "cancel", token, name="control.cancel")
         return numbers
 
     def statistics(self) -> ControlStatistics:

@@ -22,12 +22,15 @@ class ControlChannel(Channel):
 
     def __init__(self, place: Place, ranks: int) -> None:
         self._core: Control[bytes] = Control(ranks)
+        self._tokens: dict[int, int] = {}
         super().__init__(place, self._core, {"ranks": ranks, "capacity": self._core.capacity})
 
     # -- clients -------------------------------------------------------------------------------------------------
 
-    def ask(self, session: int, payload: bytes, timeout: float | None) -> tuple[int, str, _Answers, tuple[int, ...]]:
-        """Ask, then Collect, EndLost or EndTimeout.
+    def ask(
+        self, session: int, payload: bytes, timeout: float | None, token: int = 0
+    ) -> tuple[int, str, _Answers, tuple[int, ...]]:
+        """Ask, then Collect, EndLost or EndTimeout. ``token`` is what :meth:`cancel` may name.
 
         Returns:
             ``(number, end, answers, missing)``; ``end`` is "done", "lost" or "late", ``missing`` the ranks that gave
@@ -53,6 +56,7 @@ class ControlChannel(Channel):
                 self._writable.wait(deadline.remaining())
                 self._member(session, operation)
             number = request.number
+            self._tokens = {n: known for n, known in self._tokens.items() if n in core.open} | {number: token}
             self._record("Ask", {"client": member.producer}, {"number": number})
             self._readable.notify_all()
             while not self._ends(request, late=deadline.expired()):
@@ -62,10 +66,10 @@ class ControlChannel(Channel):
             missing = tuple(rank for rank in range(core.ranks) if rank not in request.answers)
             return number, request.state, answers, missing
 
-    def cancel(self, session: int) -> tuple[int, ...]:
-        """Withdraw whatever this session has asked and is open; return the numbers."""
+    def cancel(self, session: int, token: int | None = None) -> tuple[int, ...]:
+        """Withdraw what this session has asked (with that token, if one is given) and is open; return the numbers."""
         with self._readable:
-            numbers = self._withdraw(self._member(session, "control.cancel"))
+            numbers = self._withdraw(self._member(session, "control.cancel"), token)
             self._wake_all()
             return numbers
 
@@ -141,8 +145,12 @@ class ControlChannel(Channel):
         self._writable.notify_all()
         return True
 
-    def _withdraw(self, member: Member) -> tuple[int, ...]:
-        mine = [request.number for request in self._core.open.values() if request.client == member.producer]
+    def _withdraw(self, member: Member, token: int | None = None) -> tuple[int, ...]:
+        mine = [
+            request.number
+            for request in self._core.open.values()
+            if request.client == member.producer and token in (None, self._tokens[request.number])
+        ]
         for number in mine:
             self._core.withdraw(number)
             self._record("Withdraw", {"number": number})

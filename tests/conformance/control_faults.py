@@ -188,16 +188,16 @@ def _ends_always(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _withdraws_all(method: Callable[..., Any]) -> Callable[..., Any]:
-    def changed(self: Any, member: Any) -> Any:
+    def changed(self: Any, member: Any, token: Any = None) -> Any:
         for request in self._core.open.values():
             request.client = member.producer
-        return method(self, member)
+        return method(self, member, token)
 
     return changed
 
 
 def _withdraws_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, member: ()
+    return lambda self, member, token=None: ()
 
 
 def _does_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
