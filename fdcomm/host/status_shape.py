@@ -23,7 +23,7 @@ def checked(components: object, ranks: int) -> tuple[tuple[str, int, int], ...]:
     given: Sequence[object] = components if isinstance(components, (list, tuple)) else [components]
     for one in given:
         match one:
-            case (str(name), int(stage), int(parts)) if min(stage, parts) >= 0:
+            case (str(name), int(stage), int(parts)) if type(stage) is type(parts) is int and min(stage, parts) >= 0:
                 found.append((name, stage, parts or ranks))
             case _:
                 raise ConfigError(f"status.declare: {one!r} must be (name, stage, parts), with numbers from 0")
