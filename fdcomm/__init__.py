@@ -22,7 +22,10 @@ from fdcomm.errors import (
     HostNotFoundError,
     HostStartError,
     InconsistentAnswersError,
+    JobCancelledError,
     LayerTimeoutError,
+    NotPausedError,
+    PauseEndedError,
     PayloadError,
     PayloadTooLargeError,
     PeerLostError,
@@ -40,13 +43,16 @@ from fdcomm.errors import (
     SignalReplacedError,
     SignalSpaceError,
     StaleAnswerError,
+    StalePauseError,
     StaleReportError,
     StatusBusyError,
     StatusCancelledError,
     TaskEndedError,
     UnsafeConfigError,
 )
+from fdcomm.jobs import Job
 from fdcomm.layerwise import LayerProgress, LayerSender
+from fdcomm.pause import PauseControl, PauseStatistics
 from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.stats import DispatchStatistics
@@ -80,10 +86,16 @@ __all__ = (
     "HostStartError",
     "IPCSignal",
     "InconsistentAnswersError",
+    "Job",
+    "JobCancelledError",
     "LayerProgress",
     "LayerSender",
     "LayerTimeoutError",
+    "NotPausedError",
     "PartReport",
+    "PauseControl",
+    "PauseEndedError",
+    "PauseStatistics",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -104,6 +116,7 @@ __all__ = (
     "SignalReplacedError",
     "SignalSpaceError",
     "StaleAnswerError",
+    "StalePauseError",
     "StaleReportError",
     "StatusBusyError",
     "StatusCancelledError",

@@ -213,7 +213,10 @@ class PauseControl:
             yield
         finally:
             self._holding.count -= 1
-            self._queue._act(_PROTOCOL, "let_go", client, name=name)
+            self._let_go(client, name)
+
+    def _let_go(self, client: int, name: str) -> None:
+        self._queue._act(_PROTOCOL, "let_go", client, name=name)
 
     def _pause(self, mode: Mode, *, hold: bool, timeout: Timeout) -> tuple[int, int]:
         if mode not in MODES:

@@ -19,8 +19,7 @@ R = frozenset[int]
 EVERY_ACTION = set(Model().actions)
 
 
-# The other plan is driven by every verification (V3).
-@pytest.mark.parametrize("plan", ["1 rank, 2 clients, all modes"])
+@pytest.mark.parametrize("plan", CORE)
 def test_the_cores_take_every_edge(plan: str) -> None:
     coverage = drive_core(CORE[plan])
     assert coverage.edges > coverage.states > 300
