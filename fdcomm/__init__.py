@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fdcomm.cache_queue import EngineCacheQueue
+from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
 from fdcomm.deadline import DEFAULT
 from fdcomm.errors import (
     AddressInUseError,
@@ -21,7 +22,10 @@ from fdcomm.errors import (
     HostNotFoundError,
     HostStartError,
     InconsistentAnswersError,
+    JobCancelledError,
     LayerTimeoutError,
+    NotPausedError,
+    PauseEndedError,
     PayloadError,
     PayloadTooLargeError,
     PeerLostError,
@@ -30,6 +34,7 @@ from fdcomm.errors import (
     ReadOnlyError,
     RearrangeBusyError,
     RearrangeEndedError,
+    RequestCancelledError,
     SignalError,
     SignalInUseError,
     SignalMismatchError,
@@ -39,10 +44,16 @@ from fdcomm.errors import (
     SignalSpaceError,
     SignalTornError,
     StaleAnswerError,
+    StalePauseError,
+    StaleReportError,
+    StatusBusyError,
+    StatusCancelledError,
     TaskEndedError,
     UnsafeConfigError,
 )
+from fdcomm.jobs import Job
 from fdcomm.layerwise import LayerProgress, LayerSender
+from fdcomm.pause import PauseControl, PauseStatistics
 from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
 from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
 from fdcomm.signals.lock import IPCLock
@@ -50,6 +61,8 @@ from fdcomm.signals.sequenced import SequencedSignal
 from fdcomm.signals.signal_set import SignalSet
 from fdcomm.signals.word import Word
 from fdcomm.stats import DispatchStatistics
+from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
+from fdcomm.status_part import StatusOrder, StatusPart
 from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
@@ -62,6 +75,10 @@ __all__ = (
     "ClosedError",
     "CommTimeoutError",
     "ConfigError",
+    "ControlClient",
+    "ControlRequest",
+    "ControlResult",
+    "ControlServer",
     "DispatchStatistics",
     "DuplicateRankError",
     "EngineCacheQueue",
@@ -75,9 +92,16 @@ __all__ = (
     "IPCLock",
     "IPCSignal",
     "InconsistentAnswersError",
+    "Job",
+    "JobCancelledError",
     "LayerProgress",
     "LayerSender",
     "LayerTimeoutError",
+    "NotPausedError",
+    "PartReport",
+    "PauseControl",
+    "PauseEndedError",
+    "PauseStatistics",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -89,6 +113,7 @@ __all__ = (
     "RearrangeEndedError",
     "RearrangeOutcome",
     "RearrangeStatus",
+    "RequestCancelledError",
     "SequencedSignal",
     "SignalError",
     "SignalInUseError",
@@ -100,10 +125,20 @@ __all__ = (
     "SignalSpaceError",
     "SignalTornError",
     "StaleAnswerError",
+    "StalePauseError",
+    "StaleReportError",
+    "StatusBusyError",
+    "StatusCancelledError",
+    "StatusCoordinator",
+    "StatusOrder",
+    "StatusPart",
+    "StatusResult",
+    "StatusWord",
     "TaskEndedError",
     "UnsafeConfigError",
     "Word",
     "__version__",
+    "http_code",
     "shared_memory_exists",
 )
 

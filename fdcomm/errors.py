@@ -30,7 +30,10 @@ __all__ = (
     "HostNotFoundError",
     "HostStartError",
     "InconsistentAnswersError",
+    "JobCancelledError",
     "LayerTimeoutError",
+    "NotPausedError",
+    "PauseEndedError",
     "PayloadError",
     "PayloadTooLargeError",
     "PeerLostError",
@@ -39,6 +42,7 @@ __all__ = (
     "ReadOnlyError",
     "RearrangeBusyError",
     "RearrangeEndedError",
+    "RequestCancelledError",
     "SignalError",
     "SignalInUseError",
     "SignalMismatchError",
@@ -48,6 +52,10 @@ __all__ = (
     "SignalSpaceError",
     "SignalTornError",
     "StaleAnswerError",
+    "StalePauseError",
+    "StaleReportError",
+    "StatusBusyError",
+    "StatusCancelledError",
     "TaskEndedError",
     "UnsafeConfigError",
 )
@@ -187,6 +195,10 @@ class RearrangeEndedError(FdcommError, RuntimeError):
     counts for no other rearrangement. ``request`` is the number that the call was about."""
 
 
+class RequestCancelledError(FdcommError, RuntimeError):
+    """Control requests: another thread has cancelled the request through its own handle."""
+
+
 class ClosedError(FdcommError, ValueError):
     """The handle was closed."""
 
@@ -205,6 +217,34 @@ class PayloadTooLargeError(FdcommError, ValueError):
 
 class ProtocolViolationError(FdcommError, RuntimeError):
     """A call that contradicts the protocol's state, or an invariant that does not hold (then it is our bug)."""
+
+
+class PauseEndedError(FdcommError, RuntimeError):
+    """A pause was cancelled, or had ended before the waiting call saw it reached: jobs may run."""
+
+
+class StalePauseError(FdcommError, RuntimeError):
+    """The pause that is meant is over; another one is in force."""
+
+
+class NotPausedError(FdcommError, RuntimeError):
+    """The operation needs a pause that has been reached."""
+
+
+class JobCancelledError(FdcommError, RuntimeError):
+    """A pause told the job to end."""
+
+
+class StatusBusyError(FdcommError, RuntimeError):
+    """Another clear or update is under way. ``request`` is its number and goal."""
+
+
+class StatusCancelledError(FdcommError, RuntimeError):
+    """A clear or update was cancelled before it was done. ``request`` is its number."""
+
+
+class StaleReportError(FdcommError, RuntimeError):
+    """A part reported about a request that has ended. Nothing was changed by it."""
 
 
 class SignalError(FdcommError):

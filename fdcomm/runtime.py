@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ("SYSTEM", "Condition", "Runtime", "SystemRuntime", "Words")
+__all__ = ("SYSTEM", "Condition", "Runtime", "SystemRuntime", "Words", "lock_of")
 
 Words: TypeAlias = "memoryview[int]"
 """Shared memory seen as aligned signed 8-byte words (``memoryview.cast("q")``). One element access is one
@@ -91,6 +92,11 @@ class SystemRuntime:
 
     def point(self, name: str) -> None:
         pass
+
+
+def lock_of(condition: Condition) -> AbstractContextManager[Any]:
+    """Return the cheapest way into the condition's lock, for sections that neither wait nor notify."""
+    return condition.mutex if isinstance(condition, _SystemCondition) else condition
 
 
 SYSTEM = SystemRuntime()

@@ -80,6 +80,9 @@ CATALOGUE: dict[str, Listed] = {
     "bitmask": Listed("models.bitmask:Bitmask", "models.bitmask_bugs:BUGS"),
     "gate": Listed("models.gate:Gate", "models.gate_bugs:BUGS", "models.gate_properties", timed=True),
     "barrier": Listed("models.barrier:Barrier", "models.barrier_bugs:BUGS", "models.barrier_properties"),
+    "pause": Listed("models.pause:Pause", "models.pause_bugs:BUGS", "models.pause_properties"),
+    "control": Listed("models.control:Control", "models.control_bugs:BUGS", "models.control_properties", timed=True),
+    "status": Listed("models.status:Status", "models.status_bugs:BUGS", "models.status_properties", timed=True),
     "rearrange": Listed(
         "models.rearrange:Rearrange", "models.rearrange_bugs:BUGS", "models.rearrange_properties", timed=True
     ),

@@ -30,9 +30,12 @@ JUDGES = {
     "disaggregate": "models.done_trace",
     **dict.fromkeys(("connect_response", "add_cache", "send_cache"), "models.gate_trace"),
     "rearrange": "models.rearrange_trace",
+    "pause": "models.pause_trace",
     "layerwise": "models.layerwise_trace",
     "signal": "models.signal_trace",
     "word": "models.word_trace",
+    "control": "models.control_trace",
+    "status": "models.status_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

@@ -87,12 +87,26 @@ def _graph(entry: Entry) -> None:
 
 def judge_of(protocol: str) -> Judge:
     """Return the judge of the runs of a protocol."""
-    from tla import barrier_trace, gate_trace, layerwise_trace, rearrange_trace, signal_trace, trace, word_trace
+    from tla import (
+        barrier_trace,
+        control_trace,
+        gate_trace,
+        layerwise_trace,
+        pause_trace,
+        rearrange_trace,
+        signal_trace,
+        status_trace,
+        trace,
+        word_trace,
+    )
 
     if protocol.startswith(barrier_trace.PREFIX):
         return barrier_trace.judge
     judges: dict[str, Judge] = {
         **dict.fromkeys(gate_trace.PROTOCOLS, gate_trace.judge),
+        "control": control_trace.judge,
+        "pause": pause_trace.judge,
+        status_trace.PROTOCOL: status_trace.judge,
         layerwise_trace.PROTOCOL: layerwise_trace.judge,
         rearrange_trace.PROTOCOL: rearrange_trace.judge,
         signal_trace.PROTOCOL: signal_trace.judge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ("BARRIER_GROUPS", "BROADCASTS", "FIFOS", "GATES", "NOTES", "WITHOUT", "Kind", "barrier_group")
+__all__ = ("BARRIER_GROUPS", "BROADCASTS", "CONTROLS", "FIFOS", "GATES", "NOTES", "WITHOUT", "Kind", "barrier_group")
 
 Kind: TypeAlias = Literal["worker", "cache"]
 
@@ -32,6 +32,9 @@ FIFOS: Final[dict[str, tuple[str, ...]]] = {"worker": ("disaggregate",), "cache"
 
 # Numbers that the callers own.
 NOTES: Final[dict[str, tuple[str, ...]]] = {"worker": ("read_finish_flag",), "cache": ()}
+
+# Control protocols.
+CONTROLS: Final[dict[str, tuple[str, ...]]] = {"worker": ("control", "status"), "cache": ("control", "pause")}
 
 # A group holds barriers that one thread of each rank uses in turn: a rank has one wait in a group at a time, and when
 # all ranks wait at different barriers of a group they are told that none of them can go on. Barriers that different

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
 from fdcomm.errors import ConfigError, PayloadTooLargeError, ProtocolViolationError, RankError
-from fdcomm.host import refusals
+from fdcomm.host import controls, refusals
 from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
-from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, FIFOS, GATES, NOTES, WITHOUT
+from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, CONTROLS, FIFOS, GATES, NOTES, WITHOUT
 from fdcomm.host.members import Channel, Place
 from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.runtime import Runtime, Words
@@ -30,6 +30,7 @@ _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
+    **controls.ACTIONS,
     RearrangeChannel: frozenset(
         {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
         | {"report", "take_update", "updated", "put_stats", "stats"}
@@ -223,6 +224,8 @@ class HostService:
             channels[name] = FifoChannel(place(name))
         if NOTES[config.kind]:
             channels["notes"] = NotesChannel(place("notes"), NOTES[config.kind])
+        for name in CONTROLS[config.kind]:
+            channels[name] = controls.CHANNELS[name](place(name), config.tp_size)
         for name, barriers in BARRIER_GROUPS[config.kind].items():
             channels[f"barriers.{name}"] = BarrierChannel(place(f"barriers.{name}"), barriers, config.tp_size)
         if config.kind == "worker":

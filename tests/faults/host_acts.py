@@ -20,6 +20,7 @@ from fdcomm import (
     StaleAnswerError,
 )
 from tests.conformance.waiting import Background
+from tests.faults.control_acts import CONTROL_POINTS, control_act
 from tests.faults.remote import LIMIT_S, until
 
 __all__ = ("ACTS", "POINTS", "Stage")
@@ -166,6 +167,7 @@ ACTS: dict[str, tuple[str, Callable[[Stage], None]]] = {
     "disaggregate": ("worker", _fifo("disaggregate", "put_disaggregated_tasks", "get_disaggregated_tasks")),
     "done": ("cache", _fifo("done", "put_transfer_done_signal", "get_transfer_done_signal")),
     "notes": ("worker", _notes),
+    "control": ("worker", control_act),
 }
 
 _MEMBERS = ("Join.done", "Leave.done", "Fence.done")
@@ -188,6 +190,7 @@ def _points() -> Iterator[tuple[str, str]]:
     for protocol in ("disaggregate", "done"):
         yield from ((protocol, point) for point in ("Post.done", "Take.done", "Gone.done"))
     yield "notes", "Note.done"
+    yield from (("control", point) for point in CONTROL_POINTS)
 
 
 POINTS = list(_points())

@@ -80,6 +80,8 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
             "gate": "A request's way",
             "rearrange": "A request's way",
             "word": "A change's way",
+            "control": "A request's way",
+            "status": "A request's way",
             "barrier": "A round's way",
             "signal": "A segment's way",
             "layerwise": "A task's way",

@@ -41,6 +41,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "ReadOnlyError": (TypeError,),
     "RearrangeBusyError": (RuntimeError,),
     "RearrangeEndedError": (RuntimeError,),
+    "RequestCancelledError": (RuntimeError,),
     "SignalError": (),
     "SignalInUseError": (FileExistsError,),
     "SignalMismatchError": (ValueError,),
@@ -51,6 +52,9 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "SignalTornError": (),
     "StaleAnswerError": (RuntimeError,),
     "TaskEndedError": (RuntimeError,),
+    "StaleReportError": (RuntimeError,),
+    "StatusBusyError": (RuntimeError,),
+    "StatusCancelledError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),
 }
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models import barrier_shipped, gate_shipped
+from models import barrier_shipped, control_shipped, gate_shipped, status_shipped, status_shipped_races
 from models.barrier import Barrier
 from models.barrier_bugs import BUGS as BARRIER_BUGS
+from models.control import Control
+from models.control_bugs import BUGS as CONTROL_BUGS
 from models.dispatch import Dispatch
 from models.dispatch_bugs import BUGS as DISPATCH_BUGS
 from models.dispatch_shipped import DispatchShipped
@@ -22,6 +24,8 @@ from models.gate import Gate
 from models.gate_bugs import BUGS as GATE_BUGS
 from models.gate_bugs import FORGETFUL
 from models.kernel import Model, show
+from models.status import Status
+from models.status_bugs import BUGS as STATUS_BUGS
 from tests.explore import item_models
 from tests.verify import configured
 from tests.verify.check import Check, Row
@@ -39,6 +43,10 @@ _TABLES: dict[str, tuple[Callable[[Any], Model[Any]], Mapping[str, Any]]] = {
     "MCGateShipped": (gate_shipped.GateShipped, gate_shipped.RACES),
     "MCBarrier": (Barrier, BARRIER_BUGS),
     "MCBarrierShipped": (barrier_shipped.BarrierShipped, barrier_shipped.RACES),
+    "MCControl": (Control, CONTROL_BUGS),
+    "MCControlShipped": (control_shipped.ControlShipped, control_shipped.RACES),
+    "MCStatus": (Status, STATUS_BUGS),
+    "MCStatusShipped": (status_shipped.StatusShipped, status_shipped_races.RACES),
 }
 _MOST_STATES = 20_000
 """What needs more is left to TLC at night."""

@@ -1,0 +1,28 @@
+"""The control protocols of a host: which channel stands for each, and what a client may call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from fdcomm.host.control_channel import ControlChannel
+from fdcomm.host.members import Channel, Place
+from fdcomm.host.pause_channel import PauseChannel
+from fdcomm.host.status_channel import StatusChannel
+
+__all__ = ("ACTIONS", "CHANNELS")
+
+CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
+    "control": ControlChannel,
+    "pause": PauseChannel,
+    "status": StatusChannel,
+}
+"""Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
+
+ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
+    ControlChannel: frozenset({"ask", "take", "answer", "cancel", "view"}),
+    StatusChannel: frozenset({"declare", "mirror", "take", "report", "ask", "cancel", "watch", "view"}),
+    PauseChannel: frozenset(
+        {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}
+    ),
+}

@@ -1,0 +1,242 @@
+"""Clear and restore weights, cache and prefix tree together.
+
+Protocol: ``spec/status.toml``, docs/protocols/status.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fdcomm.core.status import Goal
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
+from fdcomm.errors import (
+    CommTimeoutError,
+    ConfigError,
+    StatusBusyError,
+    StatusCancelledError,
+)
+from fdcomm.handle import Handle
+from fdcomm.host.status_shape import DEFAULT_COMPONENTS, names_of
+from fdcomm.status_constants import ModelWeightsStatus
+
+__all__ = ("PartReport", "StatusCoordinator", "StatusResult", "StatusWord", "http_code")
+
+_PROTOCOL: Final = "status"
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """How one part of a component did it."""
+
+    component: str
+    part: int
+    ok: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class StatusResult:
+    """How a request ended.
+
+    Attributes:
+        number: The request's number; numbers ascend from 1.
+        goal: "clear" or "update".
+        ok: Every component has changed, or needed no change.
+        reports: What the parts reported. Components that were as wanted already have none.
+    """
+
+    number: int
+    goal: Goal
+    ok: bool
+    reports: tuple[PartReport, ...]
+
+    @property
+    def failed(self) -> tuple[PartReport, ...]:
+        """The reports of failure."""
+        return tuple(report for report in self.reports if not report.ok)
+
+
+class StatusCoordinator:
+    """Asks for clears and updates. Any process with a handle to the queue may; one request is open at a time."""
+
+    def __init__(self, queue: Handle) -> None:
+        """Take part through a handle, which must stay open."""
+        self._queue = queue
+
+    def declare(self, components: Sequence[tuple[str, int, int]] | None = None) -> None:
+        """Say which components there are, before anything is asked. Every process may; all must say the same.
+
+        Args:
+            components: (name, stage, parts) of each; 0 parts means one for each rank. A clear goes through the stages
+                upwards, an update downwards. None: model_weights and kv_cache in stage 0, a part for each rank, then
+                prefix_tree in stage 1 with one part.
+
+        Raises:
+            ConfigError: This contradicts an earlier declaration.
+        """
+        default = [(name, stage, 1 if name == "prefix_tree" else 0) for name, stage in DEFAULT_COMPONENTS]
+        chosen = default if components is None else [tuple(one) for one in components]
+        self._queue._act(_PROTOCOL, "declare", chosen, name="status.declare")
+
+    def clear(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
+        """Have every component cleared, and wait for it.
+
+        A request that fails, or runs out of time, leaves a state from which both :meth:`clear` and :meth:`update`
+        work: components of which not all parts are known to be as they should are changed again.
+
+        Raises:
+            StatusBusyError: Another request is under way.
+            CommTimeoutError: Parts did not report in time; the text names them. Their late reports change nothing.
+            StatusCancelledError: :meth:`cancel` ended it.
+        """
+        return self._ask("clear", timeout)
+
+    def update(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
+        """Have every component restored, and wait for it. As :meth:`clear`."""
+        return self._ask("update", timeout)
+
+    def cancel(self) -> bool:
+        """End the request that another thread waits for through this handle. False: there was none to end."""
+        return bool(self._queue._act(_PROTOCOL, "cancel", name="status.cancel"))
+
+    def mirror(
+        self, component: str, name: str, suffix: int | str | None = None, *, directory: str | None = None
+    ) -> None:
+        """Have the host write a component's word into an :class:`IPCSignal` of int32, for readers of the plain word.
+
+        The signal must be there: the engine makes it. From then on the host is the only one that may write it; before
+        :meth:`clear` or :meth:`update` returns, it shows the new word. A signal that is removed or replaced later
+        hurts nobody: :meth:`statistics` says so under "mirrors", and this call attaches to the new one.
+
+        Args:
+            component: One that was declared.
+            name: As the engine's ``IPCSignal(name, ..., suffix=suffix)``.
+            suffix: The same.
+            directory: Where its file is, if it is not where signals are.
+
+        Raises:
+            SignalError: No signal has the name, or it holds something else than integers.
+        """
+        self._queue._act(_PROTOCOL, "mirror", component, name, suffix, directory, name="status.mirror")
+
+    def word(self, component: str) -> StatusWord:
+        """Return a view of one component."""
+        return StatusWord(self, component)
+
+    def watch(self, seen: Mapping[str, Any] | None = None, *, timeout: Timeout = DEFAULT) -> dict[str, Any]:
+        """Return :meth:`statistics` as soon as something is not as in ``seen``, an earlier answer; or after the time.
+
+        In a thread of its own this is the progress of a request: "missing" has the parts that it waits for.
+        """
+        limit = timeout_seconds(timeout, "status.watch")
+        changes = -1 if seen is None else int(seen["changes"])
+        found: dict[str, Any] = self._queue._act(_PROTOCOL, "watch", changes, limit, timeout=limit, name="status.watch")
+        return found
+
+    def words(self) -> dict[str, int]:
+        """Return the word of each component: 0 NORMAL, 1 UPDATING, -1 CLEARING, -2 CLEARED. One round trip."""
+        return {name: there["word"] for name, there in self.statistics()["components"].items()}
+
+    def statistics(self) -> dict[str, Any]:
+        """Return a snapshot: the open request, the parts that it waits for, each component. One round trip."""
+        return self._queue._view(_PROTOCOL, name="status.statistics")
+
+    def _ask(self, goal: Goal, timeout: Timeout) -> StatusResult:
+        name = f"status.{goal}"
+        limit = timeout_seconds(timeout, name)
+        end = self._queue._act(_PROTOCOL, "ask", goal, limit, timeout=limit, name=name)
+        waits = names_of(end["missing"])
+        if end["cancelled"]:
+            raise StatusCancelledError(
+                f"{name}: request {end['number']} was cancelled while it waited for {waits}",
+                operation=name,
+                request=end["number"],
+            )
+        if end["outcome"] == "late":
+            raise CommTimeoutError(
+                f"{name}: request {end['number']} ended after {limit} s without reports of {waits}",
+                operation=name,
+                waited_s=limit or 0.0,
+                request=end["number"],
+            )
+        reports = tuple(
+            PartReport(component, part, ok, reason)
+            for component, parts in end["reports"].items()
+            for part, (ok, reason) in sorted(parts.items())
+        )
+        return StatusResult(end["number"], goal, end["outcome"] == "done", reports)
+
+
+class StatusWord:
+    """A view of one component: its word, and whether that is so of every part."""
+
+    def __init__(self, coordinator: StatusCoordinator, component: str) -> None:
+        """Made by :meth:`StatusCoordinator.word`."""
+        self._coordinator = coordinator
+        self.component = component
+
+    @property
+    def value(self) -> ModelWeightsStatus:
+        """The word: NORMAL 0, UPDATING 1, CLEARING -1, CLEARED -2. One round trip, as :attr:`partial`."""
+        return ModelWeightsStatus(self._there(self._coordinator.statistics())["word"])
+
+    @property
+    def partial(self) -> bool:
+        """True while the parts may differ: under way, not completed, or a part was started anew."""
+        return bool(self._there(self._coordinator.statistics())["partial"])
+
+    def wait_for(self, *words: int, timeout: Timeout = DEFAULT) -> ModelWeightsStatus:
+        """Wait until the word is one of these, and so of every part if it is NORMAL or CLEARED; return it.
+
+        Every change is seen: a word that comes and goes between two looks of a reader ends the wait only if it is
+        still there when the host answers.
+
+        Raises:
+            CommTimeoutError: It was none of them in time.
+        """
+        name = f"status.{self.component}.wait_for"
+        limit = timeout_seconds(timeout, name)
+        deadline = Deadline(limit, self._coordinator._queue._runtime.monotonic)
+        seen: dict[str, Any] | None = None
+        while True:
+            seen = self._coordinator.watch(seen, timeout=deadline.remaining())
+            there = self._there(seen)
+            ends = there["word"] in (ModelWeightsStatus.NORMAL, ModelWeightsStatus.CLEARED)
+            if there["word"] in words and not (ends and there["partial"]):
+                return ModelWeightsStatus(there["word"])
+            if deadline.expired():
+                raise CommTimeoutError(
+                    f"{name}: the word was {there['word']} after {limit} s, and none of {words}",
+                    operation=name,
+                    waited_s=limit or 0.0,
+                )
+
+    def _there(self, view: Mapping[str, Any]) -> dict[str, Any]:
+        there: dict[str, Any] | None = view["components"].get(self.component)
+        if there is None:
+            raise ConfigError(f"{self.component!r} is no component; there are {', '.join(view['components'])}")
+        return there
+
+
+def http_code(answer: StatusResult | BaseException, goal: Goal = "clear") -> int:
+    """Return FastDeploy's code for what a request came to.
+
+    200: done, or nothing to do. 400: the same goal is under way. 403: the opposite one is. 404: not done in time, a
+    part has failed, or it was cancelled.
+
+    Args:
+        answer: What :meth:`StatusCoordinator.clear` or ``update`` returned or raised.
+        goal: What was asked, when it raised.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if isinstance(answer, StatusResult):
+        return 200 if answer.ok else 404
+    if isinstance(answer, (CommTimeoutError, StatusCancelledError)):
+        return 404
+    if isinstance(answer, StatusBusyError) and isinstance(answer.request, tuple):
+        return 400 if answer.request[1] == goal else 403
+    raise TypeError(f"{answer!r} is no answer to a clear or an update")

@@ -1,0 +1,13 @@
+"""B42: a resume ends a drain that another client waits for."""
+
+from tests.races.pause_race import pause_race
+
+RACE = pause_race("B42")
+
+
+def test_shipped_fails() -> None:
+    assert RACE.symptom in RACE.on_shipped()
+
+
+def test_ours_passes() -> None:
+    assert RACE.on_ours() == ""

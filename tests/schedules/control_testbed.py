@@ -1,0 +1,148 @@
+"""The shipping host's control channel and its public classes on a controlled runtime; the model judges the runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fdcomm import EngineWorkerQueue
+from fdcomm.control import ControlClient, ControlServer
+from fdcomm.errors import FdcommError, StaleAnswerError
+from fdcomm.host.control_channel import ControlChannel
+from fdcomm.host.service import HostConfig, HostService, words_needed
+from fdcomm.testing import ControlledRuntime, Scenario
+from fdcomm.trace import FORMAT, Recorder
+from fdcomm.transports.inproc import InprocTransport
+from models.dispatch_trace import accept
+
+__all__ = ("ControlBed",)
+
+_judged: dict[tuple[str, ...], str] = {}
+
+
+class _Memory(Recorder):
+    """Keeps the events: an execution has no file."""
+
+    def __init__(self) -> None:
+        self.events: list[Mapping[str, Any]] = []
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        self.events.clear()
+
+
+class ControlBed:
+    """A host service, handles over it, and what their calls were told. At the end the model judges the events."""
+
+    def __init__(self, runtime: ControlledRuntime, ranks: int) -> None:
+        self.runtime = runtime
+        self.ranks = ranks
+        self.recorder = _Memory()
+        config = HostConfig(ranks)
+        words = runtime.words(words_needed(config))
+        self.gone: set[int] = set()
+        self.service = HostService(
+            config, runtime, words, recorder=self.recorder, is_connected=self._is_connected, only=("control",)
+        )
+        channel = self.service.channel("control")
+        if not isinstance(channel, ControlChannel):
+            raise TypeError(channel)
+        self.core = channel._core
+        self._handles: list[EngineWorkerQueue] = []
+        self.told: list[Any] = []
+        self.done: dict[int, list[Any]] = {rank: [] for rank in range(ranks)}
+
+    def handle(self, client_id: int) -> EngineWorkerQueue:
+        """Open a handle."""
+        queue = EngineWorkerQueue(
+            num_client=self.ranks,
+            client_id=max(client_id, 0),
+            role="producer" if client_id < 0 else None,
+            transport=InprocTransport(self.service),
+            runtime=self.runtime,
+        )
+        self._handles.append(queue)
+        return queue
+
+    def close(self) -> None:
+        """Close every handle."""
+        for handle in self._handles:
+            handle.close()
+
+    def lose(self, queue: EngineWorkerQueue) -> None:
+        """End the connection of a handle, and have the host notice."""
+        session = queue._welcome["session"]
+        self.runtime.access("connections", change=True)
+        self.gone.add(session)
+        self.service.lose_session(session)
+
+    def _is_connected(self, session: int) -> bool:
+        self.runtime.access("connections", change=False)
+        return session not in self.gone
+
+    def ask(self, client: ControlClient, what: object, timeout: float | None = None) -> None:
+        """Ask, and note the answers in rank order, or the error."""
+        try:
+            result = client.ask(what, timeout=timeout)
+        except FdcommError as error:
+            told: Any = (what, type(error), error.missing)
+        else:
+            assert [answer.rank for answer in result.answers] == list(range(self.ranks))
+            told = (what, [answer.value for answer in result.answers])
+        self.runtime.access("told", change=True)
+        self.told.append(told)
+
+    def has_told(self, count: int = 1) -> bool:
+        """Return True when so many calls have ended."""
+        self.runtime.access("told", change=False)
+        return len(self.told) >= count
+
+    def serve_until_told(self, rank: int, queue: EngineWorkerQueue) -> None:
+        """Serve at most one request; give up when the asking call has ended."""
+        while not self.done[rank] and not self.has_told():
+            self.serve(rank, queue, timeout=1.0)
+            if self.done[rank] == [None]:
+                self.done[rank].clear()
+
+    def serve(self, rank: int, queue: EngineWorkerQueue, count: int = 1, timeout: float | None = None) -> None:
+        """Take so many requests, and answer each with its payload; note what became of each."""
+        server = ControlServer(queue)
+        for _ in range(count):
+            request = server.take(timeout=timeout)
+            if request is None:
+                self.done[rank].append(None)
+                continue
+            try:
+                request.answer((rank, request.payload))
+            except StaleAnswerError:
+                self.done[rank].append((request.payload, "late"))
+            else:
+                self.done[rank].append((request.payload, "answered"))
+
+    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
+        """Return the scenario of these tasks."""
+
+        def at_the_end() -> None:
+            final()
+            self._judge()
+
+        return Scenario(tasks, invariant=self.invariant, final=at_the_end, close=self.close)
+
+    def invariant(self) -> None:
+        """What must hold between any two critical sections."""
+        if not self.runtime.idle():
+            return
+        core = self.core
+        for request in core.open.values():
+            assert not set(request.answers) & request.without, f"{request} has an answer of a rank that is without"
+        assert all(doing in (0, served) for doing, served in zip(core.doing, core.served, strict=True))
+
+    def _judge(self) -> None:
+        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
+        if lines not in _judged:
+            verdict = accept(lines)[0]
+            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
+        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"

@@ -1,0 +1,330 @@
+"""Runs of pauses: random ones made by the model, real ones of a host and its ranks merged, altered ones."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from fdcomm import EngineCacheQueue
+from fdcomm.core.pause import MODES, Order
+from fdcomm.core.rank_gate import RankGate
+from fdcomm.errors import CommTimeoutError, JobCancelledError, PauseEndedError
+from fdcomm.pause import PauseControl
+from models.kernel import Action
+from models.pause import Config, Pause, State
+from models.pause_state import DEAD, LIVE, initial_state
+from tests.conformance.waiting import Background, until
+
+__all__ = ("ACTIONS", "ALTERED", "Event", "is_whole", "lines_of", "merged", "random_run", "real_run", "recording")
+
+Event = dict[str, Any]
+INSIDE = {"Admit", "Done", "Park"}
+ACTIONS = set(Pause().actions) - {"Crash"}
+_WEIGHT = {"Join": 8, "CallPause": 6, "Take": 8, "Quiet": 8, "Admit": 4, "PauseReturns": 6, "Park": 4}
+_RARE = {"Crash": 0.4, "Leave": 0.4, "GiveUp": 0.7, "CancelPause": 0.7}
+
+
+def lines_of(events: list[Event]) -> list[str]:
+    """Return the lines of a trace file."""
+    return [json.dumps(event) for event in events]
+
+
+def random_run(seed: int, ranks: int, length: int) -> list[Event]:
+    """Return the events of a run of the model: Open, then ``length`` actions, each crash hidden before its fence."""
+    rng = random.Random(seed)
+    everybody, callers = frozenset(range(ranks)), frozenset({1, 2, 3})
+    config = Config(ranks, 3, 2, None, frozenset({0, 1, 2}), everybody, everybody, callers)
+    model, state = Pause(config), initial_state(config)
+    events: list[Event] = [{"v": 1, "action": "Open", "protocol": "pause", "dp": 0, "ranks": ranks}]
+    while len(events) <= length:
+        choices: dict[str, list[tuple[Action, State]]] = {}
+        for action, after in model.steps(state):
+            choices.setdefault(action.name, []).append((action, after))
+        names = sorted(choices)
+        name = rng.choices(names, [_WEIGHT.get(name, _RARE.get(name, 2)) for name in names])[0]
+        action, after = rng.choice(choices[name])
+        if name == "Crash":
+            action = Action("Fence", action.params)
+            after = next(then for step, then in model.fence(after) if step == action)
+        events.append(_event(len(events), action, after))
+        state = after
+    return events
+
+
+def _event(seq: int, action: Action, after: State) -> Event:
+    args: Event = {name: MODES[value] if name == "mode" else value for name, value in action.params}
+    if action.name in ("Take", "Quiet"):
+        args["order"] = after.order
+    post = {
+        "order": after.order,
+        "phase": after.phase,
+        "mode": MODES[after.mode],
+        "quiet": sorted(after.quiet),
+        "seen": [[rank, after.seen[rank]] for rank, what in enumerate(after.status) if what in (LIVE, DEAD)],
+        "holders": sorted(after.holders),
+    }
+    if action.name in INSIDE:
+        post = {}
+    head = {"v": 1, "seq": seq, "protocol": "pause", "dp": 0, "action": action.name}
+    return {**head, "args": args, "result": {}, "post": post}
+
+
+# -- a real host, and ranks that record what their jobs do -----------------------------------------------------------
+
+_Log = list[tuple[str, int]]
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[list[_Log]]:
+    """Let the gates of ranks record: one log for each, in the order in which the ranks join."""
+    logs: list[_Log] = []
+
+    class Recording(RankGate):
+        __slots__ = ("log",)
+
+        def __init__(self, order: Order) -> None:
+            super().__init__(order)
+            self.log: _Log = []
+            logs.append(self.log)
+
+        def take(self, order: Order) -> bool:
+            taken = super().take(order)
+            if taken:
+                self.log.append(("Take", order.number))
+            return taken
+
+        def admit(self) -> bool:
+            admitted = super().admit()
+            if admitted:
+                self.log.append(("Admit", 0))
+            return admitted
+
+        def done(self, parking: int | None = None) -> None:
+            super().done(parking)
+            self.log.append(("Done", 0))
+
+        def park(self) -> int | None:
+            parking = super().park()
+            if parking is not None:
+                self.log.append(("Park", 0))
+            return parking
+
+        @property
+        def quiet(self) -> bool:
+            quiet = RankGate.quiet.__get__(self)
+            if quiet:
+                self.log.append(("Quiet", self.order))
+            return bool(quiet)
+
+    with mock.patch("fdcomm.jobs.RankGate", Recording):
+        yield logs
+
+
+def merged(events: list[Event], logs: list[_Log]) -> list[Event]:
+    """Put what the ranks recorded between the events of the host: each as late as the rank's next news allows."""
+    joined = iter(logs)
+    of_rank: dict[int, _Log] = {}
+    found: list[Event] = []
+
+    def inside(rank: int, until_: tuple[str, int] | None) -> None:
+        log = of_rank[rank]
+        if until_ is not None and until_ not in log:
+            return  # it was passed already: a rank says again what it has said
+        while log:
+            entry = log.pop(0)
+            if entry == until_:
+                return
+            if entry[0] in INSIDE:
+                head = {"v": 1, "protocol": "pause", "dp": 0, "action": entry[0]}
+                found.append({**head, "args": {"rank": rank}, "result": {}, "post": {}})
+            elif entry[0] == "Take" and until_ is None:
+                return
+
+    for event in events:
+        name, rank = event["action"], event.get("args", {}).get("rank")
+        if name == "Join":
+            of_rank[rank] = list(next(joined))
+        elif name in ("Take", "Quiet"):
+            inside(rank, (name, event["args"]["order"]))
+        elif name == "Leave":
+            inside(rank, None)
+        found.append(dict(event))
+    for rank in sorted(of_rank):
+        inside(rank, None)
+    for seq, event in enumerate(found[1:], 1):
+        event["seq"] = seq
+    return found
+
+
+def real_run(cycles: int = 3) -> list[Event]:
+    """Return the merged run of a real host whose ranks and clients did all that they may do."""
+    with tempfile.TemporaryDirectory(prefix="fdcomm-pauses-") as folder, recording() as logs:
+        file = Path(folder) / "host.ndjson"
+        with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, trace=file) as server:
+            _use(server, cycles)
+        events = [json.loads(line) for line in file.read_text().splitlines()]
+    return merged([event for event in events if event["protocol"] == "pause"], logs)
+
+
+def _use(server: EngineCacheQueue, cycles: int) -> None:
+    def client(rank: int) -> EngineCacheQueue:
+        return EngineCacheQueue(("0.0.0.0", server.get_server_port()), num_client=2, client_id=rank)
+
+    queues = [client(0), client(1)]
+    ranks = [PauseControl(queue, rank=True) for queue in queues]
+    api = PauseControl(server)
+
+    def pausing() -> bool:
+        return api.statistics().phase == "pause"
+
+    try:
+        for mode in MODES[:cycles]:
+            jobs = [rank.admit() for rank in ranks]
+            pause = Background(lambda mode=mode: api.pause(mode))  # type: ignore[misc]
+            until(lambda: all(rank._jobs is not None and rank._jobs._gate.shut for rank in ranks), "the order")
+            parked = [Background(lambda job=job: job.checkpoint(timeout=None)) for job in jobs]  # type: ignore[misc]
+            if mode == "keep":
+                number = pause.value()
+                api.resume(number)
+            told = [waiting.error() for waiting in parked]
+            assert all((mode == "abort") == isinstance(error, JobCancelledError) for error in told), told
+            for job in jobs:
+                job.done()
+            if mode != "keep":
+                with api.held(pause.value()):
+                    pass
+                api.resume()
+        job = ranks[0].admit()
+        gave_up = Background(lambda: api.pause(timeout=0)).error()
+        assert isinstance(gave_up, CommTimeoutError), gave_up
+        assert api.cancel_pause()
+        waits = Background(lambda: api.pause(timeout=None))
+        until(pausing, "the pause")
+        assert api.cancel_pause()
+        assert isinstance(waits.error(), PauseEndedError)
+        job.done()
+        ranks[1].close()
+        ranks[1] = PauseControl(queues[1], rank=True)
+        queues[0]._release(goodbye=False)
+        until(lambda: api.statistics().lost == (0,), "the fence of rank 0")
+        with api.paused():
+            queues[0] = client(0)
+            ranks[0] = PauseControl(queues[0], rank=True)
+        ranks[0].admit().done()
+    finally:
+        for control in ranks:
+            control.close()
+        for queue in queues:
+            queue.close()
+
+
+# -- one small change of a run, after which it is none ---------------------------------------------------------------
+
+Change = Callable[[list[Event]], list[Event]]
+
+
+def _index(events: list[Event], name: str) -> int:
+    return next(index for index, event in enumerate(events) if event["action"] == name)
+
+
+def _on_copy(change: Change) -> Change:
+    return lambda events: change(copy.deepcopy(events))
+
+
+def _dropped(name: str) -> Change:
+    def change(events: list[Event]) -> list[Event]:
+        del events[_index(events, name)]
+        for number, event in enumerate(events[1:], 1):
+            event["seq"] = number
+        return events
+
+    return change
+
+
+def _no_report(events: list[Event]) -> list[Event]:
+    """A report is left out that the next recorded state has."""
+
+    def shows(index: int) -> bool:
+        rank = events[index].get("args", {}).get("rank")
+        after = next((event["post"] for event in events[index + 1 :] if event["post"]), None)
+        return events[index]["action"] == "Quiet" and after is not None and rank in after["quiet"]
+
+    del events[next(index for index in range(1, len(events)) if shows(index))]
+    for number, event in enumerate(events[1:], 1):
+        event["seq"] = number
+    return events
+
+
+def _set(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Change:
+    def change(events: list[Event]) -> list[Event]:
+        event = events[_index(events, name)]
+        event[part][key] = value(event[part].get(key))
+        return events
+
+    return change
+
+
+def _renamed(name: str, other: str) -> Change:
+    def change(events: list[Event]) -> list[Event]:
+        events[_index(events, name)]["action"] = other
+        return events
+
+    return change
+
+
+def _top(key: str, value: object) -> Change:
+    def change(events: list[Event]) -> list[Event]:
+        events[3][key] = value
+        return events
+
+    return change
+
+
+def _job_in_a_pause(events: list[Event]) -> list[Event]:
+    """A job is admitted after its rank has said that it is quiet."""
+    at = _index(events, "Quiet")
+    job = {**events[at], "action": "Admit", "args": {"rank": events[at]["args"]["rank"]}, "post": {}}
+    events.insert(at + 1, job)
+    for number, event in enumerate(events[1:], 1):
+        event["seq"] = number
+    return events
+
+
+def is_whole(run: list[Event]) -> bool:
+    """Return True when each change of ALTERED can show in the run."""
+    return {event["action"] for event in run} >= ACTIONS
+
+
+ALTERED: dict[str, Change] = {
+    name: _on_copy(change)
+    for name, change in {
+        "a rank that has not joined": _dropped("Join"),
+        "a pause that nobody called": _dropped("CallPause"),
+        "an order that nobody took": _dropped("Take"),
+        "a rank was not quiet": _no_report,
+        "a hold is missing": _dropped("Hold"),
+        "a fence is missing": _dropped("Fence"),
+        "a job in a pause": _job_in_a_pause,
+        "another rank is quiet": _set("Quiet", "args", "rank", lambda rank: 1 - rank),
+        "an older report": _set("Quiet", "args", "order", lambda order: order - 1),
+        "a report of nobody's": _set("Quiet", "post", "quiet", lambda quiet: [0, 1] if len(quiet) < 2 else []),
+        "an order from the future": _set("Take", "args", "order", lambda order: order + 1),
+        "another mode": _set("CallPause", "args", "mode", lambda mode: "keep" if mode == "abort" else "abort"),
+        "another order": _set("CallResume", "post", "order", lambda order: order + 1),
+        "a resume that pauses": _set("CallResume", "post", "phase", lambda phase: "pause" if phase == "run" else "run"),
+        "somebody else holds": _set("Hold", "post", "holders", lambda holders: [*holders, 7]),
+        "a pause that returns twice": _renamed("ResumeReturns", "PauseReturns"),
+        "a crash is no end": _renamed("Fence", "Join"),
+        "a number twice": _top("seq", 2),
+        "another action": _top("action", "GetTasks"),
+        "a result": _top("result", {"ordered": True}),
+        "other arguments": _top("args", {"rank": 0, "client": 1}),
+    }.items()
+}

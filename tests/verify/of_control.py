@@ -1,0 +1,246 @@
+"""The checks of the control protocol at the levels V2 to V6; V1 and V7 are listed by the manifest and the register."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
+from models.control import Control
+from models.dispatch_trace import accept
+from tests.conformance.control_core import drive_core
+from tests.conformance.control_plans import CORE, CORE_LARGE, SERVICE, SERVICE_LARGE, bounds
+from tests.conformance.control_service import drive_service
+from tests.refine import control_graphs
+from tests.schedules.control_programs import LARGER, PROGRAMS
+from tests.schedules.control_races import BOUND, RACES, race
+from tests.stateful.control_machine import run_core, run_host
+from tests.traces.control_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
+from tests.verify.check import Check, Row
+from tla.control_trace import judge
+
+__all__ = ("checks",)
+
+_SEED = 20_305
+_P = "control"
+_CORE, _HOST = "core beside the model, random runs", "real host beside the model, random runs"
+_JUDGED = "a run of a real host, random runs of the model, and altered ones: TLC and model"
+# Programs of many schedules are left to the nightly verification.
+_QUICK = ("the first request is late", "a rank is lost and comes back", "close while it asks", "end of the host")
+
+
+def checks(level: str, size: str) -> list[Check]:
+    """Return the checks of a level."""
+    offers = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
+    return offers[level](size) if level in offers else []
+
+
+# -- V2 ------------------------------------------------------------------------------------------------------------
+
+
+def _v2(size: str) -> list[Check]:
+    found = [Check(_P, "V2", f"FIXED: {name}", _graph, ("FIXED", name)) for name in control_graphs.FIXED]
+    shipped = list(control_graphs.SHIPPED)[:1] if size == "small" else list(control_graphs.SHIPPED)
+    found += [Check(_P, "V2", f"SHIPPED: {name}", _graph, ("SHIPPED", name)) for name in shipped]
+    if size == "large":
+        found.append(Check(_P, "V2", "FIXED without any guard", _graph, ("FIXED", "without any guard")))
+        found += [Check(_P, "V2", f"FIXED without {name}", _graph, ("FAULTY", name)) for name in control_graphs.FAULTY]
+    return found
+
+
+def _graph(kind: str, name: str) -> Row:
+    wanted: Any
+    difference: Any
+    shape: Any
+    if kind == "SHIPPED":
+        what, shape = f"SHIPPED: {name}", control_graphs.SHIPPED[name].constants()
+        wanted, difference = control_graphs.compared_shipped(control_graphs.SHIPPED[name])
+    else:
+        config = {**control_graphs.FIXED, **control_graphs.FAULTY}.get(name, control_graphs.UNGUARDED)
+        what = f"FIXED without {name}" if kind == "FAULTY" else f"FIXED {name}"
+        what, shape = f"FIXED: {name}" if name in control_graphs.FIXED else what, config.constants()
+        wanted, difference = control_graphs.compared(config)
+    return Row(
+        _P,
+        "V2",
+        what,
+        ok=not difference,
+        states=len(wanted.states),
+        edges=len(wanted.edges),
+        bounds=" ".join(f"{name}={value}" for name, value in shape.items() if type(value) is int),
+        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
+    )
+
+
+# -- V3 ------------------------------------------------------------------------------------------------------------
+
+
+def _v3(size: str) -> list[Check]:
+    core = {**CORE, **CORE_LARGE} if size == "large" else {"2 ranks": CORE["2 ranks"]}
+    service = {**SERVICE, **SERVICE_LARGE} if size == "large" else {"2 ranks": SERVICE["2 ranks"]}
+    found = [Check(_P, "V3", f"core, every edge: {name}", _core, (name,)) for name in core]
+    return found + [Check(_P, "V3", _service_name(name), _service, (name,)) for name in service]
+
+
+def _core(name: str) -> Row:
+    config = {**CORE, **CORE_LARGE}[name]
+    done = drive_core(config)
+    return Row(
+        _P,
+        "V3",
+        f"core, every edge: {name}",
+        ok=done.edges == done.of > 0 and done.refusals > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=bounds(config),
+        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
+    )
+
+
+def _service_name(name: str) -> str:
+    return f"host channel, every edge that a host can take: {name}"
+
+
+def _service(name: str) -> Row:
+    config = {**SERVICE, **SERVICE_LARGE}[name]
+    done = drive_service(config)
+    return Row(
+        _P,
+        "V3",
+        _service_name(name),
+        ok=done.edges > 0 and done.refusals > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=bounds(config),
+        detail=f"{done.walks} behaviours, {done.refusals} refusals; {done.of - done.edges} of {done.of} edges start "
+        "inside of a critical section",
+    )
+
+
+# -- V4 ------------------------------------------------------------------------------------------------------------
+
+
+def _v4(size: str) -> list[Check]:
+    core, host = ((30, 40), (8, 30)) if size == "small" else ((2000, 100), (300, 50))
+    return [Check(_P, "V4", what, _random, (what, *size)) for what, size in ((_CORE, core), (_HOST, host))]
+
+
+def _random(what: str, examples: int, steps: int) -> Row:
+    options = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    occurred: Counter[str] = run_core(options) if what == _CORE else run_host(options)
+    wanted = set(Control().actions) - (set() if what == _CORE else {"Crash"})
+    missing = sorted(name for name in wanted if not occurred[name])
+    return Row(
+        _P,
+        "V4",
+        what,
+        ok=not missing,
+        edges=sum(occurred.values()),
+        bounds=f"{examples} runs of up to {steps} rules, derandomized",
+        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
+    )
+
+
+# -- V5 ------------------------------------------------------------------------------------------------------------
+
+
+def _v5(size: str) -> list[Check]:
+    names = list(PROGRAMS) if size == "large" else list(_QUICK)
+    executions = 2000 if size == "large" else 40
+    found = [Check(_P, "V5", name, _schedules, (name,)) for name in names]
+    found += [Check(_P, "V5", f"{name}, random schedules", _random_schedules, (name, executions)) for name in LARGER]
+    return found + [Check(_P, "V5", _race_name(name), _schedule_race, (name,)) for name in RACES]
+
+
+def _schedules(name: str) -> Row:
+    program, bound = PROGRAMS[name]
+    report = explore(program, Exhaustive(), bound)
+    return _schedule_row(name, report, "" if report.complete and not report.failure else str(report))
+
+
+def _random_schedules(name: str, executions: int) -> Row:
+    bound = Bound(ticks=2, spurious=2)
+    reports = [explore(LARGER[name], strategy(_SEED, executions), bound) for strategy in (RandomWalk, PCT)]
+    failed = next((report for report in reports if report.failure is not None), None)
+    return Row(
+        _P,
+        "V5",
+        f"{name}, random schedules",
+        ok=failed is None,
+        edges=sum(report.steps for report in reports),
+        bounds=f"{sum(report.executions for report in reports)} executions, seed {_SEED}, {bound}",
+        detail=str(failed).splitlines()[0] if failed else "not complete: uniform choices, and random priorities (PCT)",
+    )
+
+
+def _race_name(name: str) -> str:
+    return f"race {name}: found on the shipped steps, none on ours"
+
+
+def _schedule_race(name: str) -> Row:
+    broken = race(name, shipped=True)
+    shipped, ours = explore(broken, Exhaustive(), BOUND), explore(race(name, shipped=False), Exhaustive(), BOUND)
+    wrong = ""
+    if shipped.failure is None or shipped.failure.verdict != "error":
+        wrong = f"the shipped steps do not fail as they should: {shipped}"
+    elif replay(broken, shipped.failure).message != shipped.failure.message:
+        wrong = "the schedule does not fail again when it is replayed"
+    elif not ours.complete or ours.failure is not None:
+        wrong = str(ours)
+    return _schedule_row(_race_name(name), ours, wrong)
+
+
+def _schedule_row(what: str, report: Report, wrong: str) -> Row:
+    return Row(
+        _P,
+        "V5",
+        what,
+        ok=not wrong,
+        states=report.states,
+        edges=report.steps,
+        bounds=str(report.bound),
+        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
+    )
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+
+def _v6(size: str) -> list[Check]:
+    return [Check(_P, "V6", _JUDGED, _runs, (4 if size == "small" else 60,))]
+
+
+def _runs(count: int) -> Row:
+    real = real_run()
+    good = [real, *(random_run(_SEED + number, 2, 60) for number in range(count))]
+    bad = {name: change(whole_run()) for name, change in ALTERED.items()}
+    by_tlc = judge([*good, *bad.values()])
+    by_model = [accept(lines_of(run))[0] for run in (*good, *bad.values())]
+    problems = [] if {event["action"] for event in real} == {"Open", *EVENTS} else ["the real run lacks actions"]
+    problems += [str(verdict) for verdict in by_tlc[: len(good)] if not verdict.accepted]
+    problems += [str(verdict) for verdict in by_model[: len(good)] if not verdict.accepted]
+    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
+        if one.accepted or other.accepted or one.position != other.events:
+            problems.append(f"{name}: {one}; {other}")
+    events = sum(len(run) - 1 for run in good)
+    return Row(
+        _P,
+        "V6",
+        _JUDGED,
+        ok=not problems,
+        edges=events,
+        bounds=f"seed {_SEED}, 2 ranks",
+        detail="; ".join(problems)[:500].replace("\n", " ")
+        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
+        "event",
+    )
