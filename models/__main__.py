@@ -19,6 +19,7 @@ from typing import Any
 from models.catalogue import CATALOGUE, broken_liveness, counterexample
 from models.counterexample import to_html, to_mermaid, to_text
 from models.dispatch_state import Config
+from models.dispatch_trace import accept_file
 from models.explore import explore
 
 

@@ -86,6 +86,7 @@ def _parse(line: str) -> Event:
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
+    """Judge one recorded replica."""
     opening, *rest = events
     if opening["action"] != "Open" or type(opening.get("ranks")) is not int or opening["ranks"] < 1:
         return Verdict(channel, False, 1, "the first event must be Open, with ranks", opening["action"])

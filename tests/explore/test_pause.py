@@ -75,7 +75,7 @@ FAILS = {
     "OldOrdersDropped": {"QuietMeansShut": 7, "PausedMeansStill": 8, "HeldMeansPaused": 9},
     "JoinsShut": {"QuietMeansShut": 2, "PausedMeansStill": 3, "HeldMeansPaused": 4},
     "HoldBlocks": {"HeldMeansPaused": 4},
-    "ResumeWaits": {"OnlyOwnerEnds": 3},
+    "ResumeWaits": {"OnlyOwnerEnds": 2},
 }
 
 

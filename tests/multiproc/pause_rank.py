@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import sys
@@ -24,12 +25,10 @@ def main() -> None:
             rng = random.Random(seed * 10 + number)
             while not stop.is_set():
                 try:
-                    with control.admit(timeout=60) as job:
+                    with contextlib.suppress(JobCancelledError), control.admit(timeout=60) as job:
                         for _ in range(rng.randrange(4)):
                             job.checkpoint(timeout=60)
                             stop.wait(0.0005)
-                except JobCancelledError:
-                    pass
                 except FdcommError:
                     if not stop.is_set():
                         raise

@@ -18,6 +18,7 @@ import pytest
 
 from fdcomm import CommTimeoutError, EngineCacheQueue, ForkedHandleError, HostLostError, PauseControl, PauseEndedError
 from fdcomm.aio import AsyncPauseControl
+from fdcomm.core.pause import MODES
 from models.dispatch_trace import accept_file
 from tests.conformance.waiting import Background, until
 
@@ -80,7 +81,7 @@ def cycles(server: EngineCacheQueue, count: int, seed: int) -> int:
     ranks = {rank: _Rank(server, rank, seed + rank) for rank in range(4)}
     try:
         for number in range(count):
-            mode = rng.choice(("keep", "drain", "abort"))
+            mode = rng.choice(MODES)
             if rng.random() < 0.15:
                 try:
                     api.pause(mode, timeout=0)

@@ -207,7 +207,6 @@ def _program(name: str, build: Callable[[ControlledRuntime], Scenario]) -> Progr
 PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "2 jobs": (_program("2 jobs", partial(working, jobs=2)), Bound(preemptions=1)),
     "2 threads": (_program("2 threads", partial(working, threads=2)), Bound(preemptions=0)),
-    "2 clients": (_program("2 clients", two_clients), Bound(preemptions=0)),
     "a job is parked": (_program("a job is parked", parked), Bound(preemptions=0)),
     "a pause is given up": (_program("a pause is given up", cancelled), Bound(preemptions=0)),
     "a rank leaves": (_program("a rank leaves", leaving), Bound(preemptions=0)),
@@ -218,6 +217,7 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
 
 # Random schedules only.
 LARGER: dict[str, Program] = {
+    "2 clients": _program("2 clients", two_clients),
     "2 ranks": _program("2 ranks", partial(working, ranks=2, jobs=2)),
     "4 threads": _program("4 threads", partial(working, threads=4, jobs=2)),
     "a pause is made sharper": _program("a pause is made sharper", aborted),

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from fdcomm.core.pause import Order
-from fdcomm.core.rank_gate import RankGate
-from fdcomm.errors import CommTimeoutError, NotPausedError
 from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
-from tests.schedules.pause_testbed import PauseBed, World
+from tests.schedules.pause_race_ends import Loop, acts_ours, acts_shipped, drain_ours, drain_shipped, late, parked
+from tests.schedules.pause_testbed import PauseBed
 
 __all__ = ("OURS", "RACES", "SHIPPED", "explored", "race")
 
@@ -20,33 +18,11 @@ _POLL_S = 0.1
 _Build = Callable[[ControlledRuntime], Scenario]
 
 
-class _Loop:
-    """Words as the shipped loops have them: the published decision, a slot and a counter for each rank."""
-
-    def __init__(self, runtime: ControlledRuntime, ranks: int = 1) -> None:
-        self.runtime = runtime
-        self.world = World(runtime)
-        self._words = runtime.words(1 + 2 * ranks)
-        self.ranks = ranks
-
-    def load(self, word: int) -> int:
-        """Read: 0 is the decision, 1 + r the slot of rank r, and what follows are counters."""
-        return self.runtime.load(self._words, word)
-
-    def store(self, word: int, value: int) -> None:
-        """Write."""
-        self.runtime.store(self._words, word, value)
-
-    def add(self, word: int, value: int) -> None:
-        """Add, as ``+=`` does: a load and a store."""
-        self.store(word, self.load(word) + value)
-
-
 # -- the counter ---------------------------------------------------------------------------------------------------
 
 
 def _counter_shipped(runtime: ControlledRuntime) -> Scenario:
-    loop = _Loop(runtime)
+    loop = Loop(runtime)
     loop.store(2, 1)  # a task runs
 
     def final() -> None:
@@ -96,7 +72,7 @@ def _then(bed: PauseBed, tasks: dict[str, Callable[[], None]], check: Callable[[
 
 def _looks_shipped(runtime: ControlledRuntime, *, slots: bool, late: bool = False) -> Scenario:
     """The loop looks at the top of its turn. ``slots``: it says that it is active; ``late``: counts in the pool."""
-    loop = _Loop(runtime)
+    loop = Loop(runtime)
     word = 1 if slots else 2
     pool = runtime.condition()
     queued: list[str] = []
@@ -148,7 +124,7 @@ def _looks_ours(runtime: ControlledRuntime, ranks: int = 1) -> Scenario:
 
 def _local_shipped(runtime: ControlledRuntime) -> Scenario:
     """The pause is that of rank 0; rank 1 goes on."""
-    loop = _Loop(runtime, 2)
+    loop = Loop(runtime, 2)
 
     def client() -> None:
         loop.store(0, 1)
@@ -164,7 +140,7 @@ def _local_shipped(runtime: ControlledRuntime) -> Scenario:
 
 def _branches_shipped(runtime: ControlledRuntime) -> Scenario:
     """Rank 0 publishes once a round; rank 1 reads when it comes to it; each branch has its own barriers."""
-    loop = _Loop(runtime, 2)
+    loop = Loop(runtime, 2)
     here = runtime.condition()
     arrived = {"barrier 0": 0, "barrier 1": 0}
 
@@ -207,7 +183,7 @@ class _Failed(Exception):
 
 
 def _leak_shipped(runtime: ControlledRuntime) -> Scenario:
-    loop = _Loop(runtime)
+    loop = Loop(runtime)
 
     def rank() -> None:
         try:
@@ -245,7 +221,7 @@ def _leak_ours(runtime: ControlledRuntime) -> Scenario:
 
 
 def _dead_shipped(runtime: ControlledRuntime) -> Scenario:
-    loop = _Loop(runtime)
+    loop = Loop(runtime)
 
     def rank() -> None:
         loop.store(1, 1)
@@ -273,154 +249,6 @@ def _dead_ours(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"network": network, "client": client})
 
 
-# -- messages that come late ---------------------------------------------------------------------------------------
-
-
-def _late(runtime: ControlledRuntime, *, shipped: bool) -> Scenario:
-    """An order to run, and the pause after it, reach the rank in any order."""
-    world, lock = World(runtime), runtime.condition()
-    gate = RankGate(Order(0, "run", "drain"))
-    come: list[int] = []
-
-    def deliver(order: Order) -> None:
-        with lock:
-            if shipped:
-                gate.shut = order.phase == "pause"
-            else:
-                gate.take(order)
-            come.append(order.number)
-            lock.notify_all()
-
-    def client() -> None:
-        deliver(Order(2, "pause", "drain"))
-        with lock:
-            while gate.running or not gate.shut:
-                if len(come) == 2:
-                    return  # nothing was reported
-                lock.wait(None)
-        world.rely()
-
-    def rank() -> None:
-        with lock:
-            admitted = gate.admit()
-        if admitted:
-            world.work()
-            with lock:
-                gate.done()
-                lock.notify_all()
-
-    return Scenario({"client": client, "late": lambda: deliver(Order(1, "run", "drain")), "rank": rank})
-
-
-# -- who ends a pause ----------------------------------------------------------------------------------------------
-
-
-def _acts_shipped(runtime: ControlledRuntime) -> Scenario:
-    """An update looks whether there is a pause, and acts; another client resumes."""
-    loop = _Loop(runtime)
-    loop.store(0, 1)
-
-    def updates() -> None:
-        if loop.load(0):
-            loop.world.rely()
-
-    def resumes() -> None:
-        loop.store(0, 0)
-        loop.world.work()
-
-    return Scenario({"updates": updates, "resumes": resumes})
-
-
-def _acts_ours(runtime: ControlledRuntime) -> Scenario:
-    bed = PauseBed(runtime)
-
-    def updates() -> None:
-        number = bed.api.pause(timeout=None)
-        try:
-            with bed.api.held(number):
-                bed.world.rely()
-        except NotPausedError:
-            return
-
-    def resumes() -> None:
-        bed.api.resume(timeout=None)
-        try:
-            bed.job(timeout=0)
-        except CommTimeoutError:
-            bed.api.resume(timeout=None)
-
-    return bed.scenario({"updates": updates, "resumes": resumes})
-
-
-def _drain_shipped(runtime: ControlledRuntime) -> Scenario:
-    """A resume that finds nothing to resume takes the flag of a drain that is under way."""
-    loop = _Loop(runtime)
-
-    def client() -> None:
-        loop.store(0, 1)
-        while loop.load(2):
-            runtime.sleep(_POLL_S)
-        loop.world.rely()
-
-    def rank() -> None:
-        if not loop.load(0):
-            loop.world.work()
-
-    scenario = Scenario({"client": client, "resumes": lambda: loop.store(0, 0)})
-    inner = scenario.tasks["resumes"]
-
-    def resumes() -> None:
-        inner()
-        rank()
-
-    scenario.tasks = {**scenario.tasks, "resumes": resumes}
-    return scenario
-
-
-def _drain_ours(runtime: ControlledRuntime) -> Scenario:
-    bed = PauseBed(runtime)
-
-    def client() -> None:
-        with bed.api.paused(timeout=None):
-            bed.world.rely()
-
-    def resumes() -> None:
-        bed.api.resume(timeout=None)
-        bed.job()
-
-    return bed.scenario({"client": client, "resumes": resumes})
-
-
-# -- a job that was parked -----------------------------------------------------------------------------------------
-
-
-def _parked(runtime: ControlledRuntime, *, shipped: bool) -> Scenario:
-    """A parked job is released, and the next pause comes before it has woken."""
-    lock = runtime.condition()
-    gate = RankGate(Order(0, "run", "keep"))
-    gate.admit()
-    gate.take(Order(1, "pause", "keep"))
-    parking = gate.park()
-
-    def job() -> None:
-        with lock:
-            while gate.may_park if shipped else gate.parking == parking:
-                lock.wait(None)
-            gate.done()
-            lock.notify_all()
-
-    def client() -> None:
-        for order in (Order(2, "run", "keep"), Order(3, "pause", "keep")):
-            with lock:
-                gate.take(order)
-                lock.notify_all()
-        with lock:
-            while not gate.quiet:
-                lock.wait(None)
-
-    return Scenario({"job": job, "client": client})
-
-
 # Race -> published steps, ours, and what the published ones come to (words of the message, or the verdict).
 RACES: dict[str, tuple[_Build, _Build, str]] = {
     "B28": (_counter_shipped, _counter_ours, "1 task runs, and the counter is"),
@@ -431,16 +259,17 @@ RACES: dict[str, tuple[_Build, _Build, str]] = {
     "P5.1": (_branches_shipped, _branches_ours, "deadlock"),
     "P5.3": (_leak_shipped, _leak_ours, "livelock"),
     "P6.3": (_dead_shipped, _dead_ours, "livelock"),
-    "B33": (partial(_late, shipped=True), partial(_late, shipped=False), "a task runs in a pause"),
-    "B36": (_acts_shipped, _acts_ours, "a task runs in a pause"),
-    "B42": (_drain_shipped, _drain_ours, "a task runs in a pause"),
-    "late-sleeper": (partial(_parked, shipped=True), partial(_parked, shipped=False), "deadlock"),
+    "B33": (partial(late, shipped=True), partial(late, shipped=False), "a task runs in a pause"),
+    "B36": (acts_shipped, acts_ours, "a task runs in a pause"),
+    "B42": (drain_shipped, drain_ours, "a task runs in a pause"),
+    "late-sleeper": (partial(parked, shipped=True), partial(parked, shipped=False), "deadlock"),
 }
 
 
 def race(name: str, *, shipped: bool) -> Program:
     """Return the program of a race, over the published steps or over ours."""
-    return Program(f"{name}, {'shipped' if shipped else 'ours'}", RACES[name][0 if shipped else 1], {})
+    published, ours, _ = RACES[name]
+    return Program(f"{name}, {'shipped' if shipped else 'ours'}", published if shipped else ours, {})
 
 
 def explored(name: str, *, shipped: bool) -> Report:

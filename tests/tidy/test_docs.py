@@ -85,6 +85,7 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
             "barrier": "A round's way",
             "signal": "A segment's way",
             "layerwise": "A task's way",
+            "pause": "A pause's way",
         }.get(protocol, "A batch's way"),
         "A rank's life",
         "Guarantees",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from models.dispatch_trace import accept
-from tests.traces.pause_runs import ACTIONS, ALTERED, Event, is_whole, lines_of, random_run, real_run
+from tests.traces.pause_altered import ALTERED, is_whole
+from tests.traces.pause_runs import ACTIONS, Event, lines_of, random_run, real_run
 from tla.pause_trace import judge
 
 

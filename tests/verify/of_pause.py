@@ -19,7 +19,8 @@ from tests.refine.pause_graphs import FAULTY, FIXED, FIXED_LARGE, SHIPPED, UNGUA
 from tests.schedules.pause_programs import LARGER, PROGRAMS
 from tests.schedules.pause_races import RACES, explored, race
 from tests.stateful.pause_machine import run_core
-from tests.traces.pause_runs import ACTIONS, ALTERED, is_whole, lines_of, random_run, real_run
+from tests.traces.pause_altered import ALTERED, is_whole
+from tests.traces.pause_runs import ACTIONS, lines_of, random_run, real_run
 from tests.verify.check import Check, Row
 from tla.pause_trace import judge
 
