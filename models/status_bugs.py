@@ -11,15 +11,16 @@ __all__ = ("BUGS", "Bug")
 
 @dataclass(frozen=True)
 class Bug:
-    """A faulty variant. ``liveness``: the property speaks of what must happen in the end."""
+    """A faulty variant. ``liveness``: the property speaks of what must happen in the end; ``timed``: by time limits."""
 
     config: Config
     violates: str
     liveness: bool = False
+    timed: bool = False
 
 
-def _bug(guard: str, violates: str, base: Config, *, liveness: bool = False) -> tuple[str, Bug]:
-    return guard, Bug(replace(base, guards=Guards.without(guard)), violates, liveness)
+def _bug(guard: str, violates: str, base: Config, *, liveness: bool = False, timed: bool = False) -> tuple[str, Bug]:
+    return guard, Bug(replace(base, guards=Guards.without(guard)), violates, liveness, timed)
 
 
 _DYING = Config(mortal=frozenset({0}))
@@ -32,7 +33,7 @@ BUGS: dict[str, Bug] = dict(
         _bug("Staged", "InStages", Config(components=2)),
         _bug("FailureEnds", "WorkEnds", Config(returns=False), liveness=True),
         _bug("FenceFails", "WorkEnds", replace(_DYING, returns=False), liveness=True),
-        _bug("ExpiryFrees", "RequestsEnd", Config(), liveness=True),
+        _bug("ExpiryFrees", "RequestsEnd", Config(), liveness=True, timed=True),
         _bug("JoinMarks", "ClearedMeansEmpty", _DYING),
     )
 )

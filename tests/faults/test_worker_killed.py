@@ -51,7 +51,7 @@ def test_killed_before_it_reads(engine: EngineWorkerQueue, other: EngineWorkerQu
         assert caught.value.operation == "put_tasks"
         assert _read(other) == "first"
     with _worker(engine) as again:
-        assert again.call("get_tasks") == [[], False]  # others had started it without this rank
+        assert again.call("get_tasks") == [[], True]  # the others had all read it without this rank
         engine.put_tasks("third", timeout=LIMIT_S)
         assert again.call("get_tasks", timeout=LIMIT_S) == [["third"], False]
         assert _read(other) == "third"

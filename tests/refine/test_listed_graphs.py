@@ -9,13 +9,16 @@ from models.kernel import show
 from tests.refine import (
     barrier_graphs,
     bitmask_graphs,
+    control_graphs,
     dispatch_graphs,
     gate_graphs,
     item_graphs,
     layerwise_graphs,
+    pause_graphs,
     rearrange_graphs,
     shipped_graphs,
     signal_graphs,
+    status_graphs,
 )
 from tla.manifest import load, with_graph
 from tla.run import ROOT
@@ -31,6 +34,11 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("rearrange/Rearrange.tla", rearrange_graphs.FIXED),
         ("layerwise/Layerwise.tla", layerwise_graphs.FIXED),
         ("layerwise/LayerPair.tla", layerwise_graphs.PAIR),
+        ("pause/Pause.tla", pause_graphs.FIXED),
+        ("pause/PauseShipped.tla", pause_graphs.SHIPPED),
+        ("control/Control.tla", control_graphs.FIXED),
+        ("control/ControlShipped.tla", control_graphs.SHIPPED),
+        ("status/Status.tla", status_graphs.FIXED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
