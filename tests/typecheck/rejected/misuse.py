@@ -6,7 +6,7 @@ EngineWorkerQueue("0.0.0.0:5000")  # E: arg-type
 EngineWorkerQueue(("0.0.0.0", "5000"))  # E: arg-type
 EngineWorkerQueue(authkey="secret")  # E: arg-type
 EngineWorkerQueue(role="consumer")  # E: arg-type
-EngineWorkerQueue(("0.0.0.0", 5000), b"k", False, 4, 0, 1, 0, "reader")  # E: call-arg, arg-type
+EngineWorkerQueue(("0.0.0.0", 5000), b"k", False, 4, 0, 1, 0, "reader")  # E: call-arg
 EngineWorkerQueue(dept=2)  # E: call-arg
 
 queue = EngineWorkerQueue(("0.0.0.0", 5000), num_client=4, client_id=1)
