@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("HELD", "OFF", "OPEN", "Answers", "Config", "State")
 
@@ -80,7 +80,7 @@ class Answers(Model[State]):
             if fate == OPEN and (given or room):
                 for party in sorted(self.everyone - given):
                     action = Action("Give", (("party", party), ("request", q + 1)))
-                    yield action, s._replace(given=(*s.given[:q], given | {party}, *s.given[q + 1 :]))
+                    yield action, s._replace(given=replaced(s.given, q, given | {party}))
 
     def hold(self, s: State) -> Steps:
         """All answers are taken together."""
@@ -94,4 +94,4 @@ class Answers(Model[State]):
         for q, given in enumerate(s.given):
             if s.fate[q] == OPEN and may(given):
                 action = Action(name, (("request", q + 1),))
-                yield action, s._replace(fate=(*s.fate[:q], fate, *s.fate[q + 1 :]))
+                yield action, s._replace(fate=replaced(s.fate, q, fate))

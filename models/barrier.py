@@ -7,7 +7,7 @@ that the guard prevents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import barrier_properties as properties
 from models.barrier_state import (
@@ -22,12 +22,11 @@ from models.barrier_state import (
     State,
     initial_state,
 )
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Arrival", "Barrier", "Config", "Guards", "State")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Barrier(Model[State]):
@@ -91,7 +90,7 @@ class Barrier(Model[State]):
     def _become(self, s: State, name: str, before: tuple[str, ...], to: str, who: frozenset[int]) -> Steps:
         for rank in self.ranks:
             if s.status[rank] in before and rank in who:
-                yield Action(name, (("rank", rank),)), s._replace(status=_at(s.status, rank, to))
+                yield Action(name, (("rank", rank),)), s._replace(status=replaced(s.status, rank, to))
 
     # -- waits ---------------------------------------------------------------------------------------------------
 
@@ -146,15 +145,15 @@ class Barrier(Model[State]):
         there = s.arrived[barrier]
         if name == "Arrive":
             now = (*there, Arrival(rank, label, number))
-            return action, s._replace(arrived=_at(s.arrived, barrier, now))
+            return action, s._replace(arrived=replaced(s.arrived, barrier, now))
         if name == "Mismatch":
             return action, s._replace(arrived=((),) * len(s.arrived))
         met = {rank, *(a.rank for a in there)}
         return action, s._replace(
-            generation=_at(s.generation, barrier, s.generation[barrier] + 1),
-            arrived=_at(s.arrived, barrier, ()),
+            generation=replaced(s.generation, barrier, s.generation[barrier] + 1),
+            arrived=replaced(s.arrived, barrier, ()),
             passed=tuple(
-                _at(counts, barrier, counts[barrier] + 1) if who in met else counts
+                replaced(counts, barrier, counts[barrier] + 1) if who in met else counts
                 for who, counts in enumerate(s.passed)
             ),
         )
@@ -185,9 +184,9 @@ class Barrier(Model[State]):
                 yield (
                     Action("Abort", (("barrier", barrier),)),
                     s._replace(
-                        broken=_at(s.broken, barrier, True),
-                        aborts=_at(s.aborts, barrier, s.aborts[barrier] + 1),
-                        arrived=_at(s.arrived, barrier, ()),
+                        broken=replaced(s.broken, barrier, True),
+                        aborts=replaced(s.aborts, barrier, s.aborts[barrier] + 1),
+                        arrived=replaced(s.arrived, barrier, ()),
                     ),
                 )
 
@@ -200,12 +199,12 @@ class Barrier(Model[State]):
                     yield (
                         _reset(barrier, number),
                         s._replace(
-                            broken=_at(s.broken, barrier, False),
-                            undone=_at(s.undone, barrier, number),
+                            broken=replaced(s.broken, barrier, False),
+                            undone=replaced(s.undone, barrier, number),
                         ),
                     )
             elif s.arrived[barrier] and not self.guards.ResetHarmless:
-                yield _reset(barrier, 0), s._replace(arrived=_at(s.arrived, barrier, ()))
+                yield _reset(barrier, 0), s._replace(arrived=replaced(s.arrived, barrier, ()))
 
 
 def waits(s: State, rank: int) -> bool:
@@ -219,8 +218,3 @@ def _reset(barrier: int, number: int) -> Action:
 
 def _without(s: State, rank: int) -> tuple[tuple[Arrival, ...], ...]:
     return tuple(tuple(a for a in there if a.rank != rank) for there in s.arrived)
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])

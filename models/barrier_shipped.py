@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("RACES", "BarrierShipped", "Config", "Race", "State")
 
 FILLING, DRAINING, RESETTING = "filling", "draining", "resetting"
 WORK, WAIT, RESET, ERROR, GONE = "work", "wait", "reset", "error", "gone"
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -119,7 +118,7 @@ class BarrierShipped(Model[State]):
         b = s.turn[r]
         if not self._may_arrive(s, r) or len(s.inside[b]) >= self.config.ranks - 1:
             return None
-        return s._replace(inside=_at(s.inside, b, s.inside[b] | {r}), pc=_at(s.pc, r, WAIT))
+        return s._replace(inside=replaced(s.inside, b, s.inside[b] | {r}), pc=replaced(s.pc, r, WAIT))
 
     def release(self, s: State, r: int) -> State | None:
         """The last rank goes on, and the others may leave."""
@@ -127,7 +126,7 @@ class BarrierShipped(Model[State]):
         if not self._may_arrive(s, r) or len(s.inside[b]) != self.config.ranks - 1:
             return None
         after = s._replace(
-            state=_at(s.state, b, DRAINING if s.inside[b] else FILLING),
+            state=replaced(s.state, b, DRAINING if s.inside[b] else FILLING),
             ghost=s.ghost or not all(s.alive[q] for q in s.inside[b]),
             mixed=s.mixed or any(s.task[q] != s.task[r] for q in s.inside[b]),
         )
@@ -139,12 +138,12 @@ class BarrierShipped(Model[State]):
         if s.pc[r] != WAIT or s.state[b] == FILLING:
             return None
         left = s.inside[b] - {r}
-        after = s._replace(inside=_at(s.inside, b, left), state=s.state if left else _at(s.state, b, FILLING))
+        after = s._replace(inside=replaced(s.inside, b, left), state=s.state if left else replaced(s.state, b, FILLING))
         if not s.alive[r]:
-            return after._replace(pc=_at(s.pc, r, GONE))
+            return after._replace(pc=replaced(s.pc, r, GONE))
         if s.state[b] == DRAINING:
             return self._after_pass(after, r)
-        return after._replace(pc=_at(s.pc, r, ERROR))
+        return after._replace(pc=replaced(s.pc, r, ERROR))
 
     def reset(self, s: State, r: int) -> State | None:
         """Who waits is thrown out."""
@@ -152,14 +151,14 @@ class BarrierShipped(Model[State]):
             return None
         b = s.turn[r]
         hits = bool(s.inside[b]) and s.state[b] == FILLING
-        after = s._replace(state=_at(s.state, b, RESETTING) if hits else s.state, pc=_at(s.pc, r, WORK))
+        after = s._replace(state=replaced(s.state, b, RESETTING) if hits else s.state, pc=replaced(s.pc, r, WORK))
         return self._onward(after, r)
 
     def recover(self, s: State, r: int) -> State | None:
         """A rank that was thrown out gives up its task."""
         if not s.alive[r] or s.pc[r] != ERROR:
             return None
-        return _abandon(s._replace(pc=_at(s.pc, r, WORK)), r)
+        return _abandon(s._replace(pc=replaced(s.pc, r, WORK)), r)
 
     def fail(self, s: State, r: int) -> State | None:
         """The work fails between two barriers."""
@@ -177,28 +176,24 @@ class BarrierShipped(Model[State]):
         """No barrier notices."""
         if r not in self.config.mortal or not s.alive[r] or self.config.killed_waiting != (s.pc[r] == WAIT):
             return None
-        return s._replace(alive=_at(s.alive, r, False))
+        return s._replace(alive=replaced(s.alive, r, False))
 
     def _may_slip(self, s: State, r: int, who: frozenset[int]) -> bool:
         return s.alive[r] and r in who - s.slipped and s.pc[r] == WORK
 
     def _after_pass(self, s: State, r: int) -> State:
         if r in self.config.resetters:
-            return s._replace(pc=_at(s.pc, r, RESET))
-        return self._onward(s._replace(pc=_at(s.pc, r, WORK)), r)
+            return s._replace(pc=replaced(s.pc, r, RESET))
+        return self._onward(s._replace(pc=replaced(s.pc, r, WORK)), r)
 
     def _onward(self, s: State, r: int) -> State:
         if s.turn[r] + 1 < self.config.turns:
-            return s._replace(turn=_at(s.turn, r, s.turn[r] + 1))
+            return s._replace(turn=replaced(s.turn, r, s.turn[r] + 1))
         return _abandon(s, r)
 
 
 def _abandon(s: State, r: int) -> State:
-    return s._replace(turn=_at(s.turn, r, 0), task=_at(s.task, r, s.task[r] + 1))
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
+    return s._replace(turn=replaced(s.turn, r, 0), task=replaced(s.task, r, s.task[r] + 1))
 
 
 @dataclass(frozen=True)

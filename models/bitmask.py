@@ -8,17 +8,16 @@ the queue is as in ``models/dispatch.py`` and written again here, because the tw
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import bitmask_properties, dispatch_state
 from models.bitmask_state import Config, Guards, State, Task
 from models.dispatch_state import AWAY, DEAD, DOWN, LIVE, LOST, UP, Call
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Bitmask", "Config", "Guards", "State", "Task", "as_bitmask", "as_dispatch")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Bitmask(Model[State]):
@@ -70,13 +69,13 @@ class Bitmask(Model[State]):
                 queue = s.queue
                 if status == LOST:
                     queue = self._whole(t._replace(mask=t.mask | 1 << rank) if t.mask else t for t in s.queue)
-                after = s._replace(queue=queue, exist=bool(queue), status=_at(s.status, rank, LIVE))
-                yield _rank("Join", rank), after._replace(rankSeen=_at(s.rankSeen, rank, s.epoch))
+                after = s._replace(queue=queue, exist=bool(queue), status=replaced(s.status, rank, LIVE))
+                yield _rank("Join", rank), after._replace(rankSeen=replaced(s.rankSeen, rank, s.epoch))
 
     def _life(self, s: State, name: str, before: str, after: str, who: Iterable[int]) -> Steps:
         for rank in sorted(who):
             if s.status[rank] == before:
-                yield _rank(name, rank), s._replace(status=_at(s.status, rank, after))
+                yield _rank(name, rank), s._replace(status=replaced(s.status, rank, after))
 
     def fence(self, s: State) -> Steps:
         """The host notices that a reader is gone."""
@@ -87,27 +86,27 @@ class Bitmask(Model[State]):
         """A producer handle opens."""
         for p, life in enumerate(s.producer):
             if life == DOWN:
-                after = s._replace(producer=_at(s.producer, p, UP), prodSeen=_at(s.prodSeen, p, s.epoch))
+                after = s._replace(producer=replaced(s.producer, p, UP), prodSeen=replaced(s.prodSeen, p, s.epoch))
                 yield _producer("Connect", p), after
 
     def disconnect(self, s: State) -> Steps:
         """A producer handle without a waiting call closes."""
         for p in sorted(self.config.quitters):
             if s.producer[p] == UP and all(call.producer != p for call in s.waiting):
-                yield _producer("Disconnect", p), s._replace(producer=_at(s.producer, p, DOWN))
+                yield _producer("Disconnect", p), s._replace(producer=replaced(s.producer, p, DOWN))
 
     def crash_producer(self, s: State) -> Steps:
         """A producer's process is gone."""
         for p in sorted(self.config.mortal_producers):
             if s.producer[p] == UP:
-                yield _producer("CrashProducer", p), s._replace(producer=_at(s.producer, p, DEAD))
+                yield _producer("CrashProducer", p), s._replace(producer=replaced(s.producer, p, DEAD))
 
     def fence_producer(self, s: State) -> Steps:
         """The host notices, and withdraws its calls."""
         for p, life in enumerate(s.producer):
             if life == DEAD:
                 waiting = tuple(call for call in s.waiting if call.producer != p)
-                yield _producer("FenceProducer", p), s._replace(waiting=waiting, producer=_at(s.producer, p, DOWN))
+                yield _producer("FenceProducer", p), s._replace(waiting=waiting, producer=replaced(s.producer, p, DOWN))
 
     # -- put -----------------------------------------------------------------------------------------------------
 
@@ -128,7 +127,7 @@ class Bitmask(Model[State]):
             if queue and not self.guards.PutKeepsMask:
                 queue = (queue[0]._replace(mask=0), *queue[1:])
             after = s._replace(waiting=tuple(later), queue=(*queue, Task(call.id, s.epoch, 0)), exist=True)
-            yield _call("PutTasks", call), after._replace(prodSeen=_at(s.prodSeen, call.producer, s.epoch))
+            yield _call("PutTasks", call), after._replace(prodSeen=replaced(s.prodSeen, call.producer, s.epoch))
 
     def put_lost(self, s: State) -> Steps:
         """A call is given up because a rank is lost."""
@@ -152,22 +151,22 @@ class Bitmask(Model[State]):
             if status not in (LIVE, DEAD) or index is None:
                 continue
             task = s.queue[index]
-            queue = self._whole(_at(s.queue, index, task._replace(mask=task.mask | 1 << rank)))
-            after = s._replace(queue=queue, exist=bool(queue), got=_at(s.got, rank, (*s.got[rank], task.id)))
+            queue = self._whole(replaced(s.queue, index, task._replace(mask=task.mask | 1 << rank)))
+            after = s._replace(queue=queue, exist=bool(queue), got=replaced(s.got, rank, (*s.got[rank], task.id)))
             seen = max(s.rankSeen[rank], task.epoch)
-            yield _rank("GetTasks", rank), after._replace(rankSeen=_at(s.rankSeen, rank, seen))
+            yield _rank("GetTasks", rank), after._replace(rankSeen=replaced(s.rankSeen, rank, seen))
 
     def clear_rank(self, s: State) -> Steps:
         """The clear of a reading handle."""
         for rank, status in enumerate(s.status):
             if status == LIVE and (after := self._cleared(s, s.rankSeen[rank])) is not None:
-                yield _rank("ClearRank", rank), after._replace(rankSeen=_at(s.rankSeen, rank, after.epoch))
+                yield _rank("ClearRank", rank), after._replace(rankSeen=replaced(s.rankSeen, rank, after.epoch))
 
     def clear_producer(self, s: State) -> Steps:
         """The clear of any other handle."""
         for p, life in enumerate(s.producer):
             if life == UP and (after := self._cleared(s, s.prodSeen[p])) is not None:
-                yield _producer("ClearProducer", p), after._replace(prodSeen=_at(s.prodSeen, p, after.epoch))
+                yield _producer("ClearProducer", p), after._replace(prodSeen=replaced(s.prodSeen, p, after.epoch))
 
     def _cleared(self, s: State, seen: int) -> State | None:
         if seen != s.epoch:
@@ -195,10 +194,6 @@ def as_bitmask(s: dispatch_state.State) -> State:
     """Return what a state of dispatch is here: the bits of the ranks that have taken."""
     queue = tuple(Task(entry.id, entry.epoch, sum(1 << rank for rank in entry.taken)) for entry in s.log)
     return State(s.calls, s.waiting, queue, *s[3:])
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def _rank(name: str, rank: int) -> Action:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("BitmaskShipped", "Config", "State")
 
@@ -155,7 +155,7 @@ class BitmaskShipped(Model[State]):
         """It takes the first task, unless its bit is set."""
         if s.sync >> r & 1 or not s.tasks:
             return _when(s, r, "get: look", "release")
-        got = (*s.got[:r], (*s.got[r], s.tasks[0]), *s.got[r + 1 :])
+        got = replaced(s.got, r, (*s.got[r], s.tasks[0]))
         last = s.sync + (1 << r) >= self.full
         return _when(s, r, "get: look", "get: pop" if last else "get: store", got=got)
 
@@ -169,11 +169,11 @@ class BitmaskShipped(Model[State]):
         """A rank dies outside the critical section."""
         if r not in self.config.mortal or not s.alive[r] or s.lock == r:
             return None
-        return s._replace(alive=(*s.alive[:r], False, *s.alive[r + 1 :]))
+        return s._replace(alive=replaced(s.alive, r, False))
 
 
 def _go(s: State, x: int, to: str, **change: Any) -> State:
-    return s._replace(pc=(*s.pc[:x], to, *s.pc[x + 1 :]), **change)
+    return s._replace(pc=replaced(s.pc, x, to), **change)
 
 
 def _when(s: State, x: int, at: str, to: str, **change: Any) -> State | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Broadcast", "Config", "State")
 
@@ -115,13 +115,13 @@ class Broadcast(Model[State]):
             wanted = self.wanted(s, reader)
             count = len(s.got[reader])
             if s.reader[reader] in (IN, DYING) and count < len(wanted):
-                got = (*s.got[:reader], (*s.got[reader], wanted[count]), *s.got[reader + 1 :])
+                got = replaced(s.got, reader, (*s.got[reader], wanted[count]))
                 yield Action("Receive", (("rank", reader),)), s._replace(got=got)
 
     def _become(self, s: State, name: str, before: str, after: str) -> Steps:
         for reader in self.readers:
             if s.reader[reader] == before:
-                life = (*s.reader[:reader], after, *s.reader[reader + 1 :])
+                life = replaced(s.reader, reader, after)
                 yield Action(name, (("rank", reader),)), s._replace(reader=life)
 
     def recover(self, s: State) -> Steps:
@@ -130,7 +130,7 @@ class Broadcast(Model[State]):
             reader = action.params[0][1]
             begun = {m for m in self.pending(s) if any(m in ids for ids in s.got) and m not in s.got[reader]}
             missed = s.skipped[reader] | begun
-            yield action, after._replace(skipped=(*s.skipped[:reader], missed, *s.skipped[reader + 1 :]))
+            yield action, after._replace(skipped=replaced(s.skipped, reader, missed))
 
     def clear(self, s: State) -> Steps:
         """What nobody has got is taken back."""

@@ -7,16 +7,15 @@ that the guard prevents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import control_properties as properties
 from models.control_state import AWAY, DEAD, LIVE, LOST, Config, Given, Guards, State, initial_state
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "Control", "Given", "Guards", "State")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Control(Model[State]):
@@ -59,7 +58,7 @@ class Control(Model[State]):
         """Somebody acts for the rank."""
         for rank in self.ranks:
             if s.status[rank] in (AWAY, LOST):
-                yield _by_rank("Join", rank), s._replace(status=_at(s.status, rank, LIVE))
+                yield _by_rank("Join", rank), s._replace(status=replaced(s.status, rank, LIVE))
 
     def leave(self, s: State) -> Steps:
         """The rank goes; what it was doing stays undone."""
@@ -69,9 +68,9 @@ class Control(Model[State]):
                 yield (
                     _by_rank("Leave", rank),
                     s._replace(
-                        status=_at(s.status, rank, AWAY),
+                        status=replaced(s.status, rank, AWAY),
                         without=_doom(s, rank, lambda number, undone=undone: number == undone),  # type: ignore[misc]
-                        doing=_at(s.doing, rank, 0),
+                        doing=replaced(s.doing, rank, 0),
                     ),
                 )
 
@@ -79,7 +78,7 @@ class Control(Model[State]):
         """The process is gone; the host has not noticed."""
         for rank in sorted(self.config.mortal):
             if s.status[rank] == LIVE:
-                yield _by_rank("Crash", rank), s._replace(status=_at(s.status, rank, DEAD))
+                yield _by_rank("Crash", rank), s._replace(status=replaced(s.status, rank, DEAD))
 
     def fence(self, s: State) -> Steps:
         """The host notices: the rank will answer nothing that is open."""
@@ -88,9 +87,9 @@ class Control(Model[State]):
                 yield (
                     _by_rank("Fence", rank),
                     s._replace(
-                        status=_at(s.status, rank, LOST),
+                        status=replaced(s.status, rank, LOST),
                         without=self._doomed(s, rank),
-                        doing=_at(s.doing, rank, 0),
+                        doing=replaced(s.doing, rank, 0),
                     ),
                 )
 
@@ -98,14 +97,14 @@ class Control(Model[State]):
         """A process ends that had not taken anything."""
         for rank in sorted(self.config.silent):
             if s.status[rank] == AWAY:
-                after = s._replace(status=_at(s.status, rank, LOST), without=self._doomed(s, rank))
+                after = s._replace(status=replaced(s.status, rank, LOST), without=self._doomed(s, rank))
                 yield _by_rank("Vanish", rank), after
 
     def reappear(self, s: State) -> Steps:
         """A process acts for the rank again."""
         for rank in self.ranks:
             if s.status[rank] == LOST:
-                yield _by_rank("Reappear", rank), s._replace(status=_at(s.status, rank, AWAY))
+                yield _by_rank("Reappear", rank), s._replace(status=replaced(s.status, rank, AWAY))
 
     def _doomed(self, s: State, rank: int) -> tuple[frozenset[int], ...]:
         return _doom(s, rank, lambda number: True) if self.guards.FenceDooms else s.without
@@ -137,7 +136,7 @@ class Control(Model[State]):
             for number in range(s.served[rank] + 1, s.asked + 1):
                 ended = self.guards.SkipsEnded and s.state[number - 1] != "open"
                 if not ended and rank not in s.without[number - 1]:
-                    after = s._replace(doing=_at(s.doing, rank, number), served=_at(s.served, rank, number))
+                    after = s._replace(doing=replaced(s.doing, rank, number), served=replaced(s.served, rank, number))
                     yield _by_rank("Take", rank), after
                     break
 
@@ -159,7 +158,7 @@ class Control(Model[State]):
             refused = self.guards.LateRefused and s.state[index] != "open"
             if not refused and rank not in s.without[index]:
                 given = s.answers[index] | {Given(rank, s.doing[rank])}
-                after = s._replace(answers=_at(s.answers, index, given), doing=_at(s.doing, rank, 0))
+                after = s._replace(answers=replaced(s.answers, index, given), doing=replaced(s.doing, rank, 0))
                 yield _by_rank("Answer", rank), after
 
     def refuse_late(self, s: State) -> Steps:
@@ -168,7 +167,7 @@ class Control(Model[State]):
             if s.status[rank] not in (LIVE, DEAD) or not s.doing[rank] or not self.guards.LateRefused:
                 continue
             if s.state[self._target(s, rank) - 1] != "open":
-                yield _by_rank("RefuseLate", rank), s._replace(doing=_at(s.doing, rank, 0))
+                yield _by_rank("RefuseLate", rank), s._replace(doing=replaced(s.doing, rank, 0))
 
     def collect(self, s: State) -> Steps:
         """All have answered."""
@@ -193,7 +192,7 @@ class Control(Model[State]):
     def _end(self, s: State, name: str, how: str, when: properties.ByNumber) -> Steps:
         for number in range(1, s.asked + 1):
             if s.state[number - 1] == "open" and when(number):
-                yield Action(name, (("number", number),)), s._replace(state=_at(s.state, number - 1, how))
+                yield Action(name, (("number", number),)), s._replace(state=replaced(s.state, number - 1, how))
 
 
 def answered(s: State, number: int) -> set[int]:
@@ -212,8 +211,3 @@ def _doom(s: State, rank: int, which: properties.ByNumber) -> tuple[frozenset[in
 
 def _by_rank(name: str, rank: int) -> Action:
     return Action(name, (("rank", rank),))
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """Return the function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])

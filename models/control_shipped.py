@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("RACES", "Config", "ControlShipped", "Race", "State")
 
 NOTHING = -1
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -154,7 +153,7 @@ class ControlShipped(Model[State]):
         if s.engine != "gather" or r in s.heard or not s.pipe[r]:
             return None
         got = s.got | {r} if s.pipe[r][0] == s.asked else s.got
-        return s._replace(heard=s.heard | {r}, got=got, pipe=_at(s.pipe, r, s.pipe[r][1:]))
+        return s._replace(heard=s.heard | {r}, got=got, pipe=replaced(s.pipe, r, s.pipe[r][1:]))
 
     def give_up(self, s: State, r: int) -> State | None:
         """It stops waiting for a rank."""
@@ -182,24 +181,26 @@ class ControlShipped(Model[State]):
         """A rank reads what was put: it runs a batch, or begins a request."""
         if s.pc[r] != "loop" or s.slot[r] == NOTHING:
             return None
-        after = s._replace(slot=_at(s.slot, r, NOTHING))
-        return after._replace(pc=_at(s.pc, r, "run"), doing=_at(s.doing, r, s.slot[r])) if s.slot[r] else after
+        after = s._replace(slot=replaced(s.slot, r, NOTHING))
+        return (
+            after._replace(pc=replaced(s.pc, r, "run"), doing=replaced(s.doing, r, s.slot[r])) if s.slot[r] else after
+        )
 
     def respond(self, s: State, r: int) -> State | None:
         """A rank answers."""
         if s.pc[r] != "run":
             return None
-        return s._replace(pipe=_at(s.pipe, r, (*s.pipe[r], s.doing[r])), pc=_at(s.pc, r, "answered"))
+        return s._replace(pipe=replaced(s.pipe, r, (*s.pipe[r], s.doing[r])), pc=replaced(s.pc, r, "answered"))
 
     def raise_(self, s: State, r: int) -> State | None:
         """A rank raises where nobody catches it but its loop."""
         if r not in self.config.raisers - s.raised or s.pc[r] != "answered":
             return None
-        return s._replace(raised=s.raised | {r}, pc=_at(s.pc, r, "loop"))
+        return s._replace(raised=s.raised | {r}, pc=replaced(s.pc, r, "loop"))
 
     def arrive(self, s: State, r: int) -> State | None:
         """A rank comes to the barrier."""
-        return s._replace(pc=_at(s.pc, r, "barrier")) if s.pc[r] == "answered" else None
+        return s._replace(pc=replaced(s.pc, r, "barrier")) if s.pc[r] == "answered" else None
 
     def pass_(self, s: State) -> State | None:
         """All have come."""
@@ -210,10 +211,6 @@ class ControlShipped(Model[State]):
 
 def _all_read(s: State) -> bool:
     return all(item == NOTHING for item in s.slot)
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 @dataclass(frozen=True)

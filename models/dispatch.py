@@ -7,16 +7,15 @@ that the guard prevents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import dispatch_properties as properties
 from models.dispatch_state import AWAY, DEAD, DOWN, LIVE, LOST, UP, Call, Config, Entry, Guards, State, initial_state
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Call", "Config", "Dispatch", "Entry", "Guards", "State")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Dispatch(Model[State]):
@@ -70,8 +69,8 @@ class Dispatch(Model[State]):
             yield (
                 _rank("Join", rank),
                 s._replace(
-                    status=_at(s.status, rank, LIVE),
-                    rankSeen=_at(s.rankSeen, rank, s.epoch),
+                    status=replaced(s.status, rank, LIVE),
+                    rankSeen=replaced(s.rankSeen, rank, s.epoch),
                     log=log,
                     exist=bool(log) if log != s.log else s.exist,
                 ),
@@ -81,19 +80,19 @@ class Dispatch(Model[State]):
         """The reader of a rank closed."""
         for rank, status in enumerate(s.status):
             if status == LIVE and rank in self.config.leavers:
-                yield _rank("Leave", rank), s._replace(status=_at(s.status, rank, AWAY))
+                yield _rank("Leave", rank), s._replace(status=replaced(s.status, rank, AWAY))
 
     def crash(self, s: State) -> Steps:
         """The reader's process is gone; the host has not noticed."""
         for rank, status in enumerate(s.status):
             if status == LIVE and rank in self.config.mortal:
-                yield _rank("Crash", rank), s._replace(status=_at(s.status, rank, DEAD))
+                yield _rank("Crash", rank), s._replace(status=replaced(s.status, rank, DEAD))
 
     def fence(self, s: State) -> Steps:
         """The host notices."""
         for rank, status in enumerate(s.status):
             if status == DEAD and self.guards.FenceFrees:
-                yield _rank("Fence", rank), s._replace(status=_at(s.status, rank, LOST))
+                yield _rank("Fence", rank), s._replace(status=replaced(s.status, rank, LOST))
 
     # -- producers -----------------------------------------------------------------------------------------------
 
@@ -103,20 +102,20 @@ class Dispatch(Model[State]):
             if life == DOWN:
                 yield (
                     _producer("Connect", p),
-                    s._replace(producer=_at(s.producer, p, UP), prodSeen=_at(s.prodSeen, p, s.epoch)),
+                    s._replace(producer=replaced(s.producer, p, UP), prodSeen=replaced(s.prodSeen, p, s.epoch)),
                 )
 
     def disconnect(self, s: State) -> Steps:
         """A producer handle closes, with no call waiting."""
         for p, life in enumerate(s.producer):
             if life == UP and p in self.config.quitters and not any(call.producer == p for call in s.waiting):
-                yield _producer("Disconnect", p), s._replace(producer=_at(s.producer, p, DOWN))
+                yield _producer("Disconnect", p), s._replace(producer=replaced(s.producer, p, DOWN))
 
     def crash_producer(self, s: State) -> Steps:
         """The producer's process is gone; its waiting calls stay until the host notices."""
         for p, life in enumerate(s.producer):
             if life == UP and p in self.config.mortal_producers:
-                yield _producer("CrashProducer", p), s._replace(producer=_at(s.producer, p, DEAD))
+                yield _producer("CrashProducer", p), s._replace(producer=replaced(s.producer, p, DEAD))
 
     def fence_producer(self, s: State) -> Steps:
         """The host notices, and withdraws the calls."""
@@ -125,7 +124,7 @@ class Dispatch(Model[State]):
                 waiting = s.waiting
                 if self.guards.FenceWithdraws:
                     waiting = tuple(call for call in waiting if call.producer != p)
-                yield _producer("FenceProducer", p), s._replace(producer=_at(s.producer, p, DOWN), waiting=waiting)
+                yield _producer("FenceProducer", p), s._replace(producer=replaced(s.producer, p, DOWN), waiting=waiting)
 
     # -- put -----------------------------------------------------------------------------------------------------
 
@@ -150,7 +149,7 @@ class Dispatch(Model[State]):
                 s._replace(
                     waiting=_without(s.waiting, call),
                     log=(*s.log, Entry(call.id, s.epoch, frozenset())),
-                    prodSeen=_at(s.prodSeen, call.producer, s.epoch),
+                    prodSeen=replaced(s.prodSeen, call.producer, s.epoch),
                     exist=True,
                 ),
             )
@@ -182,14 +181,14 @@ class Dispatch(Model[State]):
             index = next(unread, None)
             if index is not None:
                 entry = s.log[index]
-                log = self.prune(_at(s.log, index, entry._replace(taken=entry.taken | {rank})))
+                log = self.prune(replaced(s.log, index, entry._replace(taken=entry.taken | {rank})))
                 yield (
                     _rank("GetTasks", rank),
                     s._replace(
                         log=log,
                         exist=bool(log) or not guards.LowerInside,
-                        got=_at(s.got, rank, (*s.got[rank], entry.id)),
-                        rankSeen=_at(s.rankSeen, rank, max(s.rankSeen[rank], entry.epoch)),
+                        got=replaced(s.got, rank, (*s.got[rank], entry.id)),
+                        rankSeen=replaced(s.rankSeen, rank, max(s.rankSeen[rank], entry.epoch)),
                     ),
                 )
             elif not guards.IdleGetKeepsExist:
@@ -206,13 +205,13 @@ class Dispatch(Model[State]):
         """The clear of a reading handle."""
         for rank, status in enumerate(s.status):
             if status == LIVE and (after := self.cleared(s, s.rankSeen[rank])) is not None:
-                yield _rank("ClearRank", rank), after._replace(rankSeen=_at(s.rankSeen, rank, after.epoch))
+                yield _rank("ClearRank", rank), after._replace(rankSeen=replaced(s.rankSeen, rank, after.epoch))
 
     def clear_producer(self, s: State) -> Steps:
         """The clear of any other handle."""
         for p, life in enumerate(s.producer):
             if life == UP and (after := self.cleared(s, s.prodSeen[p])) is not None:
-                yield _producer("ClearProducer", p), after._replace(prodSeen=_at(s.prodSeen, p, after.epoch))
+                yield _producer("ClearProducer", p), after._replace(prodSeen=replaced(s.prodSeen, p, after.epoch))
 
     def cleared(self, s: State, seen: int) -> State | None:
         """Log, epoch and exist after the clear of a handle that has seen ``seen``; None beyond the model's bound."""
@@ -227,11 +226,6 @@ class Dispatch(Model[State]):
     def prune(self, log: Iterable[Entry]) -> tuple[Entry, ...]:
         """Drop the entries that every rank has taken."""
         return tuple(entry for entry in log if entry.taken != self.everyone)
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def _without(waiting: tuple[Call, ...], call: Call) -> tuple[Call, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from models.dispatch_shipped_state import (
     NOBODY,
@@ -18,11 +18,9 @@ from models.dispatch_shipped_state import (
     invariants,
     sometimes,
 )
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "DispatchShipped", "Put", "State", "Words")
-
-T = TypeVar("T")
 OneStep = Callable[[State, int], "State | None"]
 
 
@@ -101,7 +99,7 @@ class DispatchShipped(Model[State]):
             return None
         if s.pc[p] == "put again":
             return _when(s, p, "put again", "put: scan", lock=p)
-        mine = _at(s.mine, p - len(self.ranks), s.calls + 1)
+        mine = replaced(s.mine, p - len(self.ranks), s.calls + 1)
         return _when(s, p, "put", "put: scan", lock=p, calls=s.calls + 1, mine=mine)
 
     def put_append(self, s: State, p: int) -> State | None:
@@ -113,7 +111,7 @@ class DispatchShipped(Model[State]):
     def put_release(self, s: State, p: int) -> State | None:
         """The put returns."""
         after = _release(s, p, "put: release", "idle")
-        return after and after._replace(mine=_at(s.mine, p - len(self.ranks), 0))
+        return after and after._replace(mine=replaced(s.mine, p - len(self.ranks), 0))
 
     # -- who calls get, and get_tasks ----------------------------------------------------------------------------
 
@@ -131,7 +129,7 @@ class DispatchShipped(Model[State]):
             "CallGet": self.call_get,
             "GetAcquire": lambda s, r: _acquire(s, r, "get", "get: copy"),
             "GetCopy": self.get_copy,
-            "GetFlag": lambda s, r: _either(s, r, "flag", "scan", flags=_at(s.flags, r, 1)),
+            "GetFlag": lambda s, r: _either(s, r, "flag", "scan", flags=replaced(s.flags, r, 1)),
             "GetScan": self.get_scan,
             "GetEmpty": self.get_empty,
             "GetLower": self.get_lower,
@@ -147,7 +145,7 @@ class DispatchShipped(Model[State]):
     def get_copy(self, s: State, r: int) -> State | None:
         """The list is copied: this is the delivery. The rank's own flag is not looked at."""
         label = "get: flag" if s.tasks else "idle get: flag"
-        return _when(s, r, "get: copy", label, got=_at(s.got, r, s.got[r] + s.tasks))
+        return _when(s, r, "get: copy", label, got=replaced(s.got, r, s.got[r] + s.tasks))
 
     def get_scan(self, s: State, r: int) -> State | None:
         """Have all ranks read?"""
@@ -193,19 +191,19 @@ class DispatchShipped(Model[State]):
         """The list is emptied, whatever it holds. History notes a batch that is newer than the clear's round."""
         newer = {put.id for put in s.puts if x in self.ranks and put.rounds > s.clears[x]}
         after = _when(s, x, "clear: empty", "clear: flags", tasks=(), wiped=s.wiped | (newer & set(s.tasks)))
-        return after and after._replace(clears=_at(s.clears, x, s.clears[x] + 1))
+        return after and after._replace(clears=replaced(s.clears, x, s.clears[x] + 1))
 
     def kill(self, s: State, x: int) -> State | None:
         """A process dies. The manager's lock does not know its owner, so it stays locked."""
         may = x in self.config.mortal and s.alive[x] and self.config.killed_holding == (s.lock == x)
-        return s._replace(alive=_at(s.alive, x, False)) if may else None
+        return s._replace(alive=replaced(s.alive, x, False)) if may else None
 
 
 def _when(s: State, x: int, at: str, to: str, **change: Any) -> State | None:
     """The step of a living process that is at a label."""
     if s.pc[x] != at or not s.alive[x]:
         return None
-    return s._replace(pc=_at(s.pc, x, to), **change)
+    return s._replace(pc=replaced(s.pc, x, to), **change)
 
 
 def _either(s: State, r: int, at: str, to: str, idle_to: str = "idle get", **change: Any) -> State | None:
@@ -221,7 +219,3 @@ def _acquire(s: State, x: int, at: str, to: str) -> State | None:
 
 def _release(s: State, x: int, at: str, to: str) -> State | None:
     return _when(s, x, at, to, lock=NOBODY) if s.lock == x else None
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])

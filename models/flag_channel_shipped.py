@@ -11,7 +11,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "FlagChannelShipped", "State")
 
@@ -135,20 +135,16 @@ class FlagChannelShipped(Model[State]):
         read = self.config.own_flag and s.flags[r] == 1
         to = "release" if read else "get: flag"
         if not read and s.tasks:
-            return _when(s, r, "get: copy", to, got=_at(s.got, r, s.got[r] + s.tasks))
+            return _when(s, r, "get: copy", to, got=replaced(s.got, r, s.got[r] + s.tasks))
         if s.idle[r] == self.config.max_idle:
             return None
-        return _when(s, r, "get: copy", to, idle=_at(s.idle, r, s.idle[r] + 1))
+        return _when(s, r, "get: copy", to, idle=replaced(s.idle, r, s.idle[r] + 1))
 
     def get_flag(self, s: State, r: int) -> State | None:
         """The own flag is raised, also when there was nothing."""
         last = all(flag for q, flag in enumerate(s.flags) if q != r)
-        return _when(s, r, "get: flag", "get: empty" if last else "release", flags=_at(s.flags, r, 1))
+        return _when(s, r, "get: flag", "get: empty" if last else "release", flags=replaced(s.flags, r, 1))
 
 
 def _when(s: State, x: int, at: str, to: str, **change: Any) -> State | None:
-    return s._replace(pc=_at(s.pc, x, to), **change) if s.pc[x] == at else None
-
-
-def _at(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:index], value, *values[index + 1 :])
+    return s._replace(pc=replaced(s.pc, x, to), **change) if s.pc[x] == at else None

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from models import gate_properties as properties
 from models.gate_state import AWAY, DEAD, HEIR, LIVE, LOST, Answer, Config, Guards, Round, State, initial_state
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Answer", "Config", "Gate", "Guards", "Round", "State")
 
@@ -114,20 +114,20 @@ class Gate(Model[State]):
             if self.guards.VanishLost:
                 yield action, self._gone(after, rank)
             else:
-                yield action, s._replace(todo=_at(s.todo, rank, frozenset()))
+                yield action, s._replace(todo=replaced(s.todo, rank, frozenset()))
 
     def _gone(self, s: State, rank: int) -> State:
         rounds, late = s.rounds, s.late
         if self.guards.FenceDooms:
             rounds = tuple(r if rank in r.answered else r._replace(without=r.without | {rank}) for r in rounds)
         if self.guards.FenceForgets:
-            late = _at(late, rank, ())
-        return s._replace(rounds=rounds, late=late, todo=_at(s.todo, rank, frozenset()))
+            late = replaced(late, rank, ())
+        return s._replace(rounds=rounds, late=late, todo=replaced(s.todo, rank, frozenset()))
 
     def _become(self, name: str, s: State, before: tuple[str, ...], after: str, who: frozenset[int]) -> Steps:
         for rank in sorted(who):
             if s.status[rank] in before:
-                yield Action(name, (("rank", rank),)), s._replace(status=_at(s.status, rank, after))
+                yield Action(name, (("rank", rank),)), s._replace(status=replaced(s.status, rank, after))
 
     # -- answers -------------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class Gate(Model[State]):
         for rank, issue, key in self._answers(s):
             if self._is_late(s, rank, key):
                 at = s.late[rank].index(key)
-                late = _at(s.late, rank, s.late[rank][:at] + s.late[rank][at + 1 :])
+                late = replaced(s.late, rank, s.late[rank][:at] + s.late[rank][at + 1 :])
                 after = self._done(s, rank, issue) if issue in s.ended else s
                 yield self._of("RefuseLate", rank, issue, key), after._replace(late=late)
 
@@ -172,14 +172,14 @@ class Gate(Model[State]):
             fits = round_.key == key or not keyed
             second = once and rank in round_.answered
             if fits and not self.complete(round_) and not second and rank not in round_.without:
-                return _at(s.rounds, index, round_._replace(answers=round_.answers | {Answer(rank, issue)}))
+                return replaced(s.rounds, index, round_._replace(answers=round_.answers | {Answer(rank, issue)}))
         if (keyed and any(round_.key == key for round_ in s.rounds)) or len(s.rounds) >= self.config.capacity:
             return None
         lost = (rank for rank, status in enumerate(s.status) if status == LOST and self.guards.FenceDooms)
         return (*s.rounds, Round(key, frozenset({Answer(rank, issue)}), frozenset(lost)))
 
     def _done(self, s: State, rank: int, issue: int) -> State:
-        return s._replace(todo=_at(s.todo, rank, s.todo[rank] - {issue}))
+        return s._replace(todo=replaced(s.todo, rank, s.todo[rank] - {issue}))
 
     def _of(self, name: str, rank: int, issue: int, key: int) -> Action:
         if self.config.max_issues is None:
@@ -216,11 +216,6 @@ class Gate(Model[State]):
             owed if rank in fine else (*owed, round_.key)[-self.config.max_late :] for rank, owed in enumerate(s.late)
         )
         return s._replace(rounds=_drop(s.rounds, at), ended=s.ended | round_.issues, late=late)
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def _drop(values: tuple[T, ...], index: int) -> tuple[T, ...]:

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("RACES", "Answer", "Config", "GateShipped", "State")
 
 NOBODY = -1
-
-T = TypeVar("T")
 
 
 class Answer(NamedTuple):
@@ -127,7 +125,7 @@ class GateShipped(Model[State]):
             "PutLook": lambda s, r: _when(s, r, "put: look", "put: append" if s.canPut else "put: wait"),
             "PutWait": lambda s, r: _release(s, r, "put: wait", "put"),
             "PutAppend": lambda s, r: _when(s, r, "put: append", "put: flag", list=(*s.list, Answer(r, s.next[r]))),
-            "PutFlag": lambda s, r: _when(s, r, "put: flag", "put: scan", flags=_at(s.flags, r, 1)),
+            "PutFlag": lambda s, r: _when(s, r, "put: flag", "put: scan", flags=replaced(s.flags, r, 1)),
             "PutScan": lambda s, r: _when(s, r, "put: scan", "put: close" if all(s.flags) else "put: release"),
             "PutClose": lambda s, r: _when(s, r, "put: close", "put: release", canPut=0),
             "PutRelease": self.put_release,
@@ -144,17 +142,17 @@ class GateShipped(Model[State]):
         """A rank passes over its next request."""
         if r not in self.config.skippers or s.next[r] > self.config.requests:
             return None
-        return _when(s, r, "idle", "idle", next=_at(s.next, r, s.next[r] + 1))
+        return _when(s, r, "idle", "idle", next=replaced(s.next, r, s.next[r] + 1))
 
     def put_release(self, s: State, r: int) -> State | None:
         """The put returns."""
         after = _release(s, r, "put: release", "idle")
-        return after and after._replace(next=_at(s.next, r, s.next[r] + 1))
+        return after and after._replace(next=replaced(s.next, r, s.next[r] + 1))
 
     def kill(self, s: State, r: int) -> State | None:
         """A process dies that does not hold the lock."""
         may = r in self.config.mortal and s.alive[r] and s.lock != r
-        return s._replace(alive=_at(s.alive, r, False)) if may else None
+        return s._replace(alive=replaced(s.alive, r, False)) if may else None
 
     # -- the engine ----------------------------------------------------------------------------------------------
 
@@ -183,7 +181,7 @@ def _when(s: State, x: int, at: str, to: str, **change: Any) -> State | None:
     """The step of a living process that is at a label."""
     if s.pc[x] != at or not s.alive[x]:
         return None
-    return s._replace(pc=_at(s.pc, x, to), **change)
+    return s._replace(pc=replaced(s.pc, x, to), **change)
 
 
 def _acquire(s: State, x: int, at: str, to: str) -> State | None:
@@ -192,10 +190,6 @@ def _acquire(s: State, x: int, at: str, to: str) -> State | None:
 
 def _release(s: State, x: int, at: str, to: str) -> State | None:
     return _when(s, x, at, to, lock=NOBODY) if s.lock == x else None
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ("Action", "Model", "Step", "changes", "show")
+__all__ = ("Action", "Model", "Step", "changes", "replaced", "replaced_within", "show")
 
 S = TypeVar("S", bound=tuple[Any, ...])
+T = TypeVar("T")
 
 
 class Action(NamedTuple):
@@ -83,3 +84,13 @@ def changes(before: tuple[Any, ...], after: tuple[Any, ...]) -> dict[str, tuple[
     fields: tuple[str, ...] = before._fields  # type: ignore[attr-defined]
     triples = zip(fields, before, after, strict=True)
     return {name: (old, new) for name, old, new in triples if old != new}
+
+
+def replaced(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """Return the function ``values`` with one argument changed."""
+    return (*values[:index], value, *values[index + 1 :])
+
+
+def replaced_within(table: tuple[tuple[T, ...], ...], first: int, second: int, value: T) -> tuple[tuple[T, ...], ...]:
+    """Return the function ``table`` of two arguments with the value at one pair of them changed."""
+    return replaced(table, first, replaced(table[first], second, value))

@@ -7,16 +7,15 @@ that the guard prevents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import layerwise_properties as properties
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced, replaced_within
 from models.layerwise_state import Config, Done, Guards, Progress, State, Task, initial_state
 
 __all__ = ("Config", "Done", "Guards", "Layerwise", "Progress", "State", "Task")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Layerwise(Model[State]):
@@ -85,8 +84,10 @@ class Layerwise(Model[State]):
         is_ahead = self.is_before_info(s, rank, task) and step not in s.gone[rank][slot]
         is_wanted = not self.guards.LatestWins or self.is_newer(news, early[rank][slot])
         if self.guards.KeepsEarly and is_ahead and is_wanted:
-            early = _at2(early, rank, slot, news)
-        return s._replace(computed=_at(s.computed, rank, computed), tasks=_at(s.tasks, rank, tasks), early=early)
+            early = replaced_within(early, rank, slot, news)
+        return s._replace(
+            computed=replaced(s.computed, rank, computed), tasks=replaced(s.tasks, rank, tasks), early=early
+        )
 
     def _ready(self, x: Task, task: int, layer: int) -> int:
         config = self.config
@@ -114,18 +115,18 @@ class Layerwise(Model[State]):
                 elif is_later:
                     ready = self.config.layers
                 if self.later(step, kept[0]):
-                    told = _at(told, rank, told[rank] | {self._task_of(slot, kept[0])})
+                    told = replaced(told, rank, told[rank] | {self._task_of(slot, kept[0])})
                 if not is_later:
-                    early = _at2(early, rank, slot, ())
+                    early = replaced_within(early, rank, slot, ())
             entry = Task(task, 0, 0 if step in gone else ready, step in gone)
             yield (
                 Action("OnCacheInfo", (("rank", rank),)),
                 s._replace(
-                    given=_at(s.given, rank, s.given[rank] + 1),
-                    tasks=_at(s.tasks, rank, (*s.tasks[rank], entry)),
+                    given=replaced(s.given, rank, s.given[rank] + 1),
+                    tasks=replaced(s.tasks, rank, (*s.tasks[rank], entry)),
                     early=early,
-                    seen=_at2(s.seen, rank, slot, step),
-                    gone=_at2(s.gone, rank, slot, frozenset(g for g in gone if self.later(g, step))),
+                    seen=replaced_within(s.seen, rank, slot, step),
+                    gone=replaced_within(s.gone, rank, slot, frozenset(g for g in gone if self.later(g, step))),
                     told=told,
                 ),
             )
@@ -142,8 +143,8 @@ class Layerwise(Model[State]):
         for rank in range(self.config.ranks):
             for index, x in enumerate(s.tasks[rank]):
                 if not x.failed and x.ready > x.sent:
-                    tasks = _at(s.tasks[rank], index, x._replace(sent=x.ready))
-                    yield Action("NextReady", (("rank", rank),)), s._replace(tasks=_at(s.tasks, rank, tasks))
+                    tasks = replaced(s.tasks[rank], index, x._replace(sent=x.ready))
+                    yield Action("NextReady", (("rank", rank),)), s._replace(tasks=replaced(s.tasks, rank, tasks))
                     break
 
     # -- ends ----------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class Layerwise(Model[State]):
     def _over(self, s: State, rank: int, slot: int, step: int) -> tuple[tuple[frozenset[int], ...], ...]:
         if not self.guards.GoneStaysGone:
             return s.gone
-        return _at2(s.gone, rank, slot, s.gone[rank][slot] | {step})
+        return replaced_within(s.gone, rank, slot, s.gone[rank][slot] | {step})
 
     def on_end(self, s: State) -> Steps:
         """Somebody gives the task up."""
@@ -165,12 +166,12 @@ class Layerwise(Model[State]):
                     gone = self._over(s, rank, slot, step)
                     is_own = self.guards.EndForgets and bool(kept) and kept[0] == step  # type: ignore[misc]
                     if is_own or not self.guards.EndKeepsNewer:
-                        early = _at2(early, rank, slot, ())
+                        early = replaced_within(early, rank, slot, ())
                 yield (
                     Action("OnEnd", (("rank", rank), ("task", task))),
                     s._replace(
-                        ended=_at(s.ended, rank, s.ended[rank] | {task}),
-                        tasks=_at(s.tasks, rank, tasks),
+                        ended=replaced(s.ended, rank, s.ended[rank] | {task}),
+                        tasks=replaced(s.tasks, rank, tasks),
                         gone=gone,
                         early=early,
                     ),
@@ -183,9 +184,9 @@ class Layerwise(Model[State]):
         for rank in range(self.config.ranks):
             for index, x in enumerate(s.tasks[rank]):
                 if not x.failed and x.ready < self.config.layers:
-                    tasks = _at(s.tasks[rank], index, x._replace(failed=True))
+                    tasks = replaced(s.tasks[rank], index, x._replace(failed=True))
                     label = Action("ExpireTask", (("rank", rank), ("task", x.task)))
-                    yield label, s._replace(tasks=_at(s.tasks, rank, tasks))
+                    yield label, s._replace(tasks=replaced(s.tasks, rank, tasks))
 
     def expire_early(self, s: State) -> Steps:
         """The info of early progress did not come in time."""
@@ -197,9 +198,9 @@ class Layerwise(Model[State]):
                     yield (
                         Action("ExpireEarly", (("rank", rank), ("slot", slot))),
                         s._replace(
-                            early=_at2(s.early, rank, slot, ()),
+                            early=replaced_within(s.early, rank, slot, ()),
                             gone=self._over(s, rank, slot, kept[0]),
-                            told=_at(s.told, rank, s.told[rank] | {self._task_of(slot, kept[0])}),
+                            told=replaced(s.told, rank, s.told[rank] | {self._task_of(slot, kept[0])}),
                         ),
                     )
 
@@ -211,18 +212,10 @@ class Layerwise(Model[State]):
                 if x.failed or x.sent == self.config.layers:
                     done = s.done
                     if not x.failed or self.guards.FailedTakePart:
-                        done = _at(done, rank, (*done[rank], Done(x.task, x.sent, x.failed)))
+                        done = replaced(done, rank, (*done[rank], Done(x.task, x.sent, x.failed)))
                     rest = (*tasks[:index], *tasks[index + 1 :])
                     yield (
                         Action("NextDone", (("rank", rank),)),
-                        s._replace(tasks=_at(s.tasks, rank, rest), done=done),
+                        s._replace(tasks=replaced(s.tasks, rank, rest), done=done),
                     )
                     break
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
-
-
-def _at2(values: tuple[tuple[T, ...], ...], first: int, second: int, value: T) -> tuple[tuple[T, ...], ...]:
-    return _at(values, first, _at(values[first], second, value))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "LayerOpen", "State")
-
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -74,13 +72,13 @@ class LayerOpen(Model[State]):
         for party, name in self._at(s, "look"):
             found = s.named[name if self.config.own_name else 0]
             pc = "attach" if found else "create"
-            yield Action("Look", (("p", party + 1),)), s._replace(pc=_put(s.pc, party, pc))
+            yield Action("Look", (("p", party + 1),)), s._replace(pc=replaced(s.pc, party, pc))
 
     def _opened(self, s: State, party: int, name: int, segment: int) -> State:
         return s._replace(
-            has=_put(s.has, party, _put(s.has[party], name, segment)),
-            at=_put(s.at, party, s.at[party] + 1),
-            pc=_put(s.pc, party, "look"),
+            has=replaced(s.has, party, replaced(s.has[party], name, segment)),
+            at=replaced(s.at, party, s.at[party] + 1),
+            pc=replaced(s.pc, party, "look"),
         )
 
     def attach(self, s: State) -> Iterator[Step[State]]:
@@ -90,29 +88,25 @@ class LayerOpen(Model[State]):
             if s.named[name]:
                 yield label, self._opened(s, party, name, s.named[name])
             else:
-                yield label, s._replace(pc=_put(s.pc, party, "failed"))
+                yield label, s._replace(pc=replaced(s.pc, party, "failed"))
 
     def create(self, s: State) -> Iterator[Step[State]]:
         """Make it; what is there by now is attached to instead."""
         for party, name in self._at(s, "create"):
             label = Action("Create", (("p", party + 1),))
             if self.config.exclusive and s.named[name]:
-                yield label, s._replace(pc=_put(s.pc, party, "look"))
+                yield label, s._replace(pc=replaced(s.pc, party, "look"))
             else:
                 segment = s.made + 1
-                after = s._replace(made=segment, named=_put(s.named, name, segment))
+                after = s._replace(made=segment, named=replaced(s.named, name, segment))
                 yield label, self._opened(after, party, name, segment)
 
     def die(self, s: State) -> Iterator[Step[State]]:
         """A process dies. What it has made stays."""
         for party in range(self.config.parties):
             if party + 1 in self.config.mortal and s.pc[party] not in ("dead", "failed"):
-                yield Action("Die", (("p", party + 1),)), s._replace(pc=_put(s.pc, party, "dead"))
+                yield Action("Die", (("p", party + 1),)), s._replace(pc=replaced(s.pc, party, "dead"))
 
     def one_segment(self, s: State) -> bool:
         """Whoever has a segment has the one that the name stands for."""
         return all(segment in (0, named) for has in s.has for segment, named in zip(has, s.named, strict=True))
-
-
-def _put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.liveness import Fair, LeadsTo
 
 __all__ = ("RACES", "Config", "LayerwiseShipped", "State", "every_sent", "fairness")
-
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -84,7 +82,7 @@ class LayerwiseShipped(Model[State]):
             if coming > self.config.messages:
                 continue
             if not self.config.info_first or self.config.about(coming) <= s.infos[r]:
-                yield _of("Message", r), s._replace(heard=_put(s.heard, r, coming))
+                yield _of("Message", r), s._replace(heard=replaced(s.heard, r, coming))
 
     def info(self, s: State) -> Iterator[Step[State]]:
         """The next info comes."""
@@ -92,7 +90,7 @@ class LayerwiseShipped(Model[State]):
         for r in range(self.config.ranks):
             rest = [task for task in every if task not in s.infos[r] | self.config.lost]
             if rest:
-                yield _of("Info", r), s._replace(infos=_put(s.infos, r, s.infos[r] | {rest[0]}))
+                yield _of("Info", r), s._replace(infos=replaced(s.infos, r, s.infos[r] | {rest[0]}))
 
     def take(self, s: State) -> Iterator[Step[State]]:
         """The thread takes the next message."""
@@ -107,7 +105,7 @@ class LayerwiseShipped(Model[State]):
             yield (
                 _of("Take", r),
                 _sent(s, r, ready)._replace(
-                    taken=_put(s.taken, r, s.taken[r] + 1), pending=_put(s.pending, r, pending)
+                    taken=replaced(s.taken, r, s.taken[r] + 1), pending=replaced(s.pending, r, pending)
                 ),
             )
 
@@ -115,7 +113,7 @@ class LayerwiseShipped(Model[State]):
         """The infos of tasks that were put aside have come."""
         for r in range(self.config.ranks):
             if found := s.pending[r] & s.infos[r]:
-                yield _of("Retry", r), _sent(s, r, found)._replace(pending=_put(s.pending, r, s.pending[r] - found))
+                yield _of("Retry", r), _sent(s, r, found)._replace(pending=replaced(s.pending, r, s.pending[r] - found))
 
     def same_batches(self, s: State) -> bool:
         """The ranks make the same collective calls."""
@@ -146,12 +144,8 @@ def fairness(config: Config) -> list[Fair[State]]:
 
 
 def _sent(s: State, r: int, some: frozenset[int]) -> State:
-    return s._replace(batches=_put(s.batches, r, (*s.batches[r], some))) if some else s
+    return s._replace(batches=replaced(s.batches, r, (*s.batches[r], some))) if some else s
 
 
 def _of(name: str, r: int) -> Action:
     return Action(name, (("rank", r),))
-
-
-def _put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])

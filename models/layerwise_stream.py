@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from models import layerwise
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("LayerStream", "State", "image", "stream_of")
 
@@ -39,15 +39,15 @@ class LayerStream(Model[State]):
         for rank, row in enumerate(s.out):
             for task in range(s.closed[rank], self.number):
                 for layers in range(row[task] + 1, self.layers + 1):
-                    now = (*row[:task], layers, *row[task + 1 :])
-                    out = (*s.out[:rank], now, *s.out[rank + 1 :])
+                    now = replaced(row, task, layers)
+                    out = replaced(s.out, rank, now)
                     yield Action("Send", (("r", rank), ("i", task + 1))), s._replace(out=out)
 
     def close(self, s: State) -> Iterator[Step[State]]:
         """The next task is closed."""
         for rank, count in enumerate(s.closed):
             if count < self.number:
-                closed = (*s.closed[:rank], count + 1, *s.closed[rank + 1 :])
+                closed = replaced(s.closed, rank, count + 1)
                 yield Action("Close", (("r", rank),)), s._replace(closed=closed)
 
 

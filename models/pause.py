@@ -7,16 +7,15 @@ that the guard prevents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import pause_properties as properties
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.pause_state import AWAY, DEAD, KEEP, LIVE, LOST, Config, Guards, State, initial_state
 
 __all__ = ("Config", "Guards", "Pause", "State", "expects", "still")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Pause(Model[State]):
@@ -68,12 +67,12 @@ class Pause(Model[State]):
                 yield (
                     _by_rank("Join", rank),
                     s._replace(
-                        status=_at(s.status, rank, LIVE),
-                        seen=_at(s.seen, rank, s.order),
-                        told=_at(s.told, rank, s.mode),
-                        running=_at(s.running, rank, 0),
-                        parked=_at(s.parked, rank, 0),
-                        gate=_at(s.gate, rank, "shut" if pause and self.guards.JoinsShut else "open"),
+                        status=replaced(s.status, rank, LIVE),
+                        seen=replaced(s.seen, rank, s.order),
+                        told=replaced(s.told, rank, s.mode),
+                        running=replaced(s.running, rank, 0),
+                        parked=replaced(s.parked, rank, 0),
+                        gate=replaced(s.gate, rank, "shut" if pause and self.guards.JoinsShut else "open"),
                         quiet=s.quiet | {rank} if pause else s.quiet,
                     ),
                 )
@@ -85,7 +84,9 @@ class Pause(Model[State]):
                 yield (
                     _by_rank("Leave", rank),
                     s._replace(
-                        status=_at(s.status, rank, AWAY), quiet=s.quiet - {rank}, gate=_at(s.gate, rank, "shut")
+                        status=replaced(s.status, rank, AWAY),
+                        quiet=s.quiet - {rank},
+                        gate=replaced(s.gate, rank, "shut"),
                     ),
                 )
 
@@ -96,10 +97,10 @@ class Pause(Model[State]):
                 yield (
                     _by_rank("Crash", rank),
                     s._replace(
-                        status=_at(s.status, rank, DEAD),
-                        running=_at(s.running, rank, 0),
-                        parked=_at(s.parked, rank, 0),
-                        gate=_at(s.gate, rank, "shut"),
+                        status=replaced(s.status, rank, DEAD),
+                        running=replaced(s.running, rank, 0),
+                        parked=replaced(s.parked, rank, 0),
+                        gate=replaced(s.gate, rank, "shut"),
                     ),
                 )
 
@@ -107,7 +108,7 @@ class Pause(Model[State]):
         """The host notices."""
         for rank in self.ranks:
             if s.status[rank] == DEAD:
-                after = s._replace(status=_at(s.status, rank, LOST), quiet=s.quiet - {rank})
+                after = s._replace(status=replaced(s.status, rank, LOST), quiet=s.quiet - {rank})
                 yield _by_rank("Fence", rank), after
 
     # -- inside a rank -------------------------------------------------------------------------------------------
@@ -126,11 +127,11 @@ class Pause(Model[State]):
         parks = phase == "pause" and mode == KEEP
         shut = "shut" if self.guards.TakeShuts else s.gate[rank]
         return s._replace(
-            seen=_at(s.seen, rank, number),
-            told=_at(s.told, rank, mode),
-            gate=_at(s.gate, rank, "open" if phase == "run" else shut),
-            running=s.running if parks else _at(s.running, rank, s.running[rank] + s.parked[rank]),
-            parked=s.parked if parks else _at(s.parked, rank, 0),
+            seen=replaced(s.seen, rank, number),
+            told=replaced(s.told, rank, mode),
+            gate=replaced(s.gate, rank, "open" if phase == "run" else shut),
+            running=s.running if parks else replaced(s.running, rank, s.running[rank] + s.parked[rank]),
+            parked=s.parked if parks else replaced(s.parked, rank, 0),
         )
 
     def _arriving(self, s: State, rank: int) -> Iterable[int]:
@@ -144,15 +145,15 @@ class Pause(Model[State]):
         for rank in self.ranks:
             room = most is None or s.running[rank] + s.parked[rank] < most
             if s.status[rank] == LIVE and s.gate[rank] == "open" and room:
-                yield _by_rank("Admit", rank), s._replace(running=_at(s.running, rank, s.running[rank] + 1))
+                yield _by_rank("Admit", rank), s._replace(running=replaced(s.running, rank, s.running[rank] + 1))
 
     def done(self, s: State) -> Steps:
         """A job ends, where it runs or where it is parked."""
         for rank in self.ranks:
             if s.running[rank] > 0:
-                yield _by_rank("Done", rank), s._replace(running=_at(s.running, rank, s.running[rank] - 1))
+                yield _by_rank("Done", rank), s._replace(running=replaced(s.running, rank, s.running[rank] - 1))
             if s.parked[rank] > 0:
-                yield _by_rank("Done", rank), s._replace(parked=_at(s.parked, rank, s.parked[rank] - 1))
+                yield _by_rank("Done", rank), s._replace(parked=replaced(s.parked, rank, s.parked[rank] - 1))
 
     def park(self, s: State) -> Steps:
         """A job waits at a checkpoint."""
@@ -162,8 +163,8 @@ class Pause(Model[State]):
                 yield (
                     _by_rank("Park", rank),
                     s._replace(
-                        running=_at(s.running, rank, s.running[rank] - 1),
-                        parked=_at(s.parked, rank, s.parked[rank] + 1),
+                        running=replaced(s.running, rank, s.running[rank] - 1),
+                        parked=replaced(s.parked, rank, s.parked[rank] + 1),
                     ),
                 )
 
@@ -195,8 +196,8 @@ class Pause(Model[State]):
                         mode=mode if orders else s.mode,
                         quiet=frozenset() if orders else s.quiet,
                         began=began,
-                        waiting=_at(s.waiting, client - 1, "pause"),
-                        awaited=_at(s.awaited, client - 1, began),
+                        waiting=replaced(s.waiting, client - 1, "pause"),
+                        awaited=replaced(s.awaited, client - 1, began),
                     ),
                 )
 
@@ -223,7 +224,8 @@ class Pause(Model[State]):
                 yield (
                     _by_client("CallResume", client),
                     s._replace(
-                        waiting=_at(s.waiting, client - 1, "resume"), awaited=_at(s.awaited, client - 1, s.order)
+                        waiting=replaced(s.waiting, client - 1, "resume"),
+                        awaited=replaced(s.awaited, client - 1, s.order),
                     ),
                 )
                 continue
@@ -287,13 +289,13 @@ def _to_run(s: State, client: int, call: str) -> State:
         phase="run",
         quiet=frozenset(),
         promised=False,
-        waiting=_at(s.waiting, client - 1, call),
-        awaited=_at(s.awaited, client - 1, s.order + 1),
+        waiting=replaced(s.waiting, client - 1, call),
+        awaited=replaced(s.awaited, client - 1, s.order + 1),
     )
 
 
 def _returned(s: State, client: int) -> State:
-    return s._replace(waiting=_at(s.waiting, client - 1, "idle"), awaited=_at(s.awaited, client - 1, 0))
+    return s._replace(waiting=replaced(s.waiting, client - 1, "idle"), awaited=replaced(s.awaited, client - 1, 0))
 
 
 def _by_rank(name: str, rank: int) -> Action:
@@ -302,8 +304,3 @@ def _by_rank(name: str, rank: int) -> Action:
 
 def _by_client(name: str, client: int) -> Action:
     return Action(name, (("client", client),))
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """Return the function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])

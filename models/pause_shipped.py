@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("RACES", "Config", "PauseShipped", "Race", "State")
 
 NOT_LOADED = -1
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -170,24 +169,24 @@ class PauseShipped(Model[State]):
             return _when(s, r, "look", "drain")
         alone = self._takes if s.queue > 0 and r not in s.read else "top"
         more = s.queue > 0 if r == 0 else s.more
-        return _when(s, r, "look", "meet 1" if self.config.agrees else alone, slot=_at(s.slot, r, True), more=more)
+        return _when(s, r, "look", "meet 1" if self.config.agrees else alone, slot=replaced(s.slot, r, True), more=more)
 
     def drain(self, s: State, r: int) -> State | None:
         """In a pause: its own tasks have ended."""
-        return _when(s, r, "drain", "top", slot=_at(s.slot, r, False)) if s.counter[r] == 0 else None
+        return _when(s, r, "drain", "top", slot=replaced(s.slot, r, False)) if s.counter[r] == 0 else None
 
     def count_load(self, s: State, r: int) -> State | None:
         """The loop loads its counter."""
         if self.config.atomic or s.mine[r] != NOT_LOADED:
             return None
-        return _when(s, r, "count", "count", mine=_at(s.mine, r, s.counter[r]))
+        return _when(s, r, "count", "count", mine=replaced(s.mine, r, s.counter[r]))
 
     def count_store(self, s: State, r: int) -> State | None:
         """The loop stores its counter."""
         if not self.config.atomic and s.mine[r] == NOT_LOADED:
             return None
         value = (s.counter[r] if self.config.atomic else s.mine[r]) + self.config.counts_queued
-        changed = {"counter": _at(s.counter, r, value), "mine": _at(s.mine, r, NOT_LOADED)}
+        changed = {"counter": replaced(s.counter, r, value), "mine": replaced(s.mine, r, NOT_LOADED)}
         if self.config.counts_after:
             return _when(s, r, "count", self._ends, **changed, **self._submit(s, r))
         return _when(s, r, "count", "get", **changed)
@@ -209,15 +208,17 @@ class PauseShipped(Model[State]):
 
     def _submit(self, s: State, r: int) -> dict[str, Any]:
         if self.config.counts_queued:
-            return {"jobs": _at(s.jobs, r, s.jobs[r] + 1)}
-        return {"queued": _at(s.queued, r, s.queued[r] + 1)}
+            return {"jobs": replaced(s.jobs, r, s.jobs[r] + 1)}
+        return {"queued": replaced(s.queued, r, s.queued[r] + 1)}
 
     def kill(self, s: State, r: int) -> State | None:
         """The process dies, and its tasks with it. Its slot stays as it is."""
         if r not in self.config.mortal or s.pc[r] == "dead":
             return None
-        slot = _at(s.slot, r, False) if self.config.answers else s.slot
-        return s._replace(pc=_at(s.pc, r, "dead"), jobs=_at(s.jobs, r, 0), queued=_at(s.queued, r, 0), slot=slot)
+        slot = replaced(s.slot, r, False) if self.config.answers else s.slot
+        return s._replace(
+            pc=replaced(s.pc, r, "dead"), jobs=replaced(s.jobs, r, 0), queued=replaced(s.queued, r, 0), slot=slot
+        )
 
     # -- the pool -------------------------------------------------------------------------------------------------
 
@@ -226,16 +227,16 @@ class PauseShipped(Model[State]):
         if s.queued[r] == 0:
             return None
         return s._replace(
-            queued=_at(s.queued, r, s.queued[r] - 1),
-            jobs=_at(s.jobs, r, s.jobs[r] + 1),
-            counter=_at(s.counter, r, s.counter[r] + 1),
+            queued=replaced(s.queued, r, s.queued[r] - 1),
+            jobs=replaced(s.jobs, r, s.jobs[r] + 1),
+            counter=replaced(s.counter, r, s.counter[r] + 1),
         )
 
     def end_load(self, s: State, r: int) -> State | None:
         """A task has ended; its thread loads the counter."""
         if self.config.atomic or s.jobs[r] == 0 or s.pooled[r] != NOT_LOADED:
             return None
-        return s._replace(pooled=_at(s.pooled, r, s.counter[r]))
+        return s._replace(pooled=replaced(s.pooled, r, s.counter[r]))
 
     def end_store(self, s: State, r: int) -> State | None:
         """Its thread stores the counter."""
@@ -243,7 +244,9 @@ class PauseShipped(Model[State]):
             return None
         value = (s.counter[r] if self.config.atomic else s.pooled[r]) - 1
         return s._replace(
-            counter=_at(s.counter, r, value), jobs=_at(s.jobs, r, s.jobs[r] - 1), pooled=_at(s.pooled, r, NOT_LOADED)
+            counter=replaced(s.counter, r, value),
+            jobs=replaced(s.jobs, r, s.jobs[r] - 1),
+            pooled=replaced(s.pooled, r, NOT_LOADED),
         )
 
     # -- the control threads --------------------------------------------------------------------------------------
@@ -251,7 +254,7 @@ class PauseShipped(Model[State]):
     def set_flag(self, s: State, r: int) -> State | None:
         """A rank's control thread says that there is a pause."""
         may = s.control == "pausing" and not s.flag[r]
-        return s._replace(flag=_at(s.flag, r, True)) if may else None
+        return s._replace(flag=replaced(s.flag, r, True)) if may else None
 
     def pause_returns(self, s: State) -> State | None:
         """The control threads see that nothing runs."""
@@ -268,11 +271,7 @@ class PauseShipped(Model[State]):
 
 
 def _when(s: State, r: int, at: str, to: str, **change: Any) -> State | None:
-    return s._replace(pc=_at(s.pc, r, to), **change) if s.pc[r] == at else None
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
+    return s._replace(pc=replaced(s.pc, r, to), **change) if s.pc[r] == at else None
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,15 @@ that the guard prevents. The loader of rank r is party r, its worker is party ``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import rearrange_properties as properties
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.rearrange_state import AWAY, DEAD, LIVE, Config, Guards, State, initial_state
 
 __all__ = ("Config", "Guards", "Rearrange", "State")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Rearrange(Model[State]):
@@ -89,7 +88,7 @@ class Rearrange(Model[State]):
     def _become(self, name: str, s: State, before: str, after: str) -> Steps:
         for party, status in enumerate(s.status):
             if status == before:
-                yield Action(name, (("party", party),)), s._replace(status=_at(s.status, party, after))
+                yield Action(name, (("party", party),)), s._replace(status=replaced(s.status, party, after))
 
     def _part(self, s: State, after: State, party: int) -> State:
         """What becomes of the running request, and of the rank, without the party."""
@@ -98,14 +97,14 @@ class Rearrange(Model[State]):
             s.phase in ("LOAD_SUCC", "UPDATING") and party != self.config.coordinator and not s.committed
         )
         if party < n:
-            after = after._replace(job=_at(s.job, party, 0))
+            after = after._replace(job=replaced(s.job, party, 0))
             if s.swap[party] == 0:
-                after = after._replace(table=_at(s.table, party, 0))
+                after = after._replace(table=replaced(s.table, party, 0))
         elif party < 2 * n:
             rank = party - n
-            after = after._replace(swap=_at(s.swap, rank, 0))
+            after = after._replace(swap=replaced(s.swap, rank, 0))
             if s.swap[rank]:
-                after = after._replace(table=_at(s.table, rank, 0))
+                after = after._replace(table=replaced(s.table, rank, 0))
         if not self.guards.FenceEnds:
             return after
         if needed:
@@ -113,7 +112,7 @@ class Rearrange(Model[State]):
         if n <= party < 2 * n and s.worker[party - n] == "swap":
             others = [w for rank, w in enumerate(s.worker) if rank != party - n]
             if "swap" in others:
-                return after._replace(worker=_at(s.worker, party - n, "lost"))
+                return after._replace(worker=replaced(s.worker, party - n, "lost"))
             return _end(after, "lost")
         return after
 
@@ -181,7 +180,7 @@ class Rearrange(Model[State]):
         for rank in self.ranks:
             free = s.job[rank] == 0 or self.config.max_requests is None
             if self._may(s, rank) and s.load[rank] == "asked" and free:
-                after = s._replace(load=_at(s.load, rank, "taken"), job=_at(s.job, rank, s.running))
+                after = s._replace(load=replaced(s.load, rank, "taken"), job=replaced(s.job, rank, s.running))
                 yield _of("TakeLoad", rank), after
 
     def _counts(self, s: State, rank: int) -> bool:
@@ -200,21 +199,21 @@ class Rearrange(Model[State]):
         """A loader has loaded."""
         for rank, counts in self._reports(s):
             if counts:
-                table, job = _at(s.table, rank, s.job[rank]), _at(s.job, rank, 0)
-                yield _of("ReportOk", rank), s._replace(load=_at(s.load, rank, "ok"), table=table, job=job)
+                table, job = replaced(s.table, rank, s.job[rank]), replaced(s.job, rank, 0)
+                yield _of("ReportOk", rank), s._replace(load=replaced(s.load, rank, "ok"), table=table, job=job)
 
     def report_failed(self, s: State) -> Steps:
         """A loader could not load."""
         for rank, counts in self._reports(s):
             if counts and rank in self.config.failing:
-                yield _of("ReportFailed", rank), _end(s._replace(job=_at(s.job, rank, 0)), "failed")
+                yield _of("ReportFailed", rank), _end(s._replace(job=replaced(s.job, rank, 0)), "failed")
 
     def refuse_report(self, s: State) -> Steps:
         """A loader reports about a request that is over. It has written its table all the same."""
         for rank, counts in self._reports(s):
             if not counts:
-                table = _at(s.table, rank, s.job[rank])
-                yield _of("RefuseReport", rank), s._replace(table=table, job=_at(s.job, rank, 0))
+                table = replaced(s.table, rank, s.job[rank])
+                yield _of("RefuseReport", rank), s._replace(table=table, job=replaced(s.job, rank, 0))
 
     # -- workers -------------------------------------------------------------------------------------------------
 
@@ -231,18 +230,18 @@ class Rearrange(Model[State]):
             if self._may(s, self.config.ranks + rank) and s.worker[rank] == "idle":
                 others = [w for other, w in enumerate(s.worker) if other != rank]
                 if self.guards.InStep and any(w != "here" for w in others):
-                    after = s._replace(worker=_at(s.worker, rank, "here"))
+                    after = s._replace(worker=replaced(s.worker, rank, "here"))
                 elif self.guards.InStep:
                     after = s._replace(worker=("swap",) * len(s.worker), swap=(s.running,) * len(s.worker))
                 else:
-                    after = s._replace(worker=_at(s.worker, rank, "swap"), swap=_at(s.swap, rank, s.running))
+                    after = s._replace(worker=replaced(s.worker, rank, "swap"), swap=replaced(s.swap, rank, s.running))
                 yield _of("Arrive", rank), after
 
     def withdraw(self, s: State) -> Steps:
         """A worker waits no longer for the others."""
         for rank in self.ranks:
             if self.guards.WaitsLimited and s.worker[rank] == "here":
-                yield _of("Withdraw", rank), s._replace(worker=_at(s.worker, rank, "idle"))
+                yield _of("Withdraw", rank), s._replace(worker=replaced(s.worker, rank, "idle"))
 
     def updated(self, s: State) -> Steps:
         """A worker has exchanged its weights; the last one ends the request."""
@@ -250,10 +249,10 @@ class Rearrange(Model[State]):
             here = self._may(s, self.config.ranks + rank) and s.worker[rank] == "swap" and s.swap[rank] == s.running
             if not here:
                 continue
-            after = s._replace(swap=_at(s.swap, rank, 0), table=_at(s.table, rank, 0))
+            after = s._replace(swap=replaced(s.swap, rank, 0), table=replaced(s.table, rank, 0))
             others = [w for other, w in enumerate(s.worker) if other != rank]
             if any(w not in ("done", "lost") for w in others):
-                after = after._replace(worker=_at(s.worker, rank, "done"))
+                after = after._replace(worker=replaced(s.worker, rank, "done"))
             elif "lost" in others:
                 after = _end(after, "lost")
             else:
@@ -290,8 +289,3 @@ def _end(s: State, why: str, phase: str = "FREE") -> State:
 
 def _of(name: str, rank: int) -> Action:
     return Action(name, (("rank", rank),))
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])

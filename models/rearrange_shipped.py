@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("RACES", "Config", "Race", "RearrangeShipped", "State")
-
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -144,14 +142,14 @@ class RearrangeShipped(Model[State]):
         if s.asking[i - 1] != "idle" or (self.config.turns and not quiet):
             return None
         to = "refused" if s.status else "cell 1" if self.config.bytes_first else "size"
-        return s._replace(asking=_at(s.asking, i - 1, to))
+        return s._replace(asking=replaced(s.asking, i - 1, to))
 
     def write_size(self, s: State, i: int) -> State | None:
         """How many addresses there are."""
         if s.asking[i - 1] != "size":
             return None
         to = "done" if self.config.bytes_first else "cell 1"
-        return s._replace(size=2, asking=_at(s.asking, i - 1, to))
+        return s._replace(size=2, asking=replaced(s.asking, i - 1, to))
 
     def write_cell(self, s: State, i: int) -> State | None:
         """One address."""
@@ -159,7 +157,7 @@ class RearrangeShipped(Model[State]):
         if at not in ("cell 1", "cell 2"):
             return None
         to = "cell 2" if at == "cell 1" else "size" if self.config.bytes_first else "done"
-        return s._replace(cells=_at(s.cells, int(at == "cell 2"), i), asking=_at(s.asking, i - 1, to))
+        return s._replace(cells=replaced(s.cells, int(at == "cell 2"), i), asking=replaced(s.asking, i - 1, to))
 
     # -- the manager ---------------------------------------------------------------------------------------------
 
@@ -182,14 +180,14 @@ class RearrangeShipped(Model[State]):
         if s.manager not in ("read 1", "read 2"):
             return None
         cell = int(s.manager == "read 2")
-        return s._replace(list=_at(s.list, cell, s.cells[cell]), manager="clear" if cell else "read 2")
+        return s._replace(list=replaced(s.list, cell, s.cells[cell]), manager="clear" if cell else "read 2")
 
     def tell(self, s: State) -> State | None:
         """One rank is told. A message that does not arrive is only logged."""
         after = _when(s, "tell", "gather" if s.next + 1 == self.config.ranks else "tell", next=s.next + 1)
         if after is None or s.next in self.config.deaf:
             return after
-        return after._replace(disk=_at(s.disk, s.next, 1), told=_at(s.told, s.next, s.list[0]))
+        return after._replace(disk=replaced(s.disk, s.next, 1), told=replaced(s.told, s.next, s.list[0]))
 
     def gather(self, s: State) -> State | None:
         """All that answer have loaded, or one has failed; what follows is the same."""
@@ -227,12 +225,8 @@ def _load(s: State, rank: int, at: str, to: str, **change: int) -> State | None:
     """A step of a loader; ``change`` is about its rank."""
     if s.loader[rank] != at:
         return None
-    new: dict[str, Any] = {name: _at(getattr(s, name), rank, value) for name, value in change.items()}
-    return s._replace(loader=_at(s.loader, rank, to), **new)
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
+    new: dict[str, Any] = {name: replaced(getattr(s, name), rank, value) for name, value in change.items()}
+    return s._replace(loader=replaced(s.loader, rank, to), **new)
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from models import barrier_state as barrier
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "Rendezvous", "State", "abstract", "image")
 
 OUT, IN, DYING, LOST = "out", "in", "dying", "lost"
 NOWHERE = -1
-T = TypeVar("T")
 
 
 class State(NamedTuple):
@@ -59,7 +58,7 @@ class Rendezvous(Model[State]):
         self.actions = {
             "Come": lambda s: self._become(s, "Come", (OUT, LOST), IN),
             "Go": lambda s: (
-                (action, after._replace(at=_at(after.at, action.params[0][1], NOWHERE)))
+                (action, after._replace(at=replaced(after.at, action.params[0][1], NOWHERE)))
                 for action, after in self._become(s, "Go", (IN,), OUT)
             ),
             "Die": lambda s: self._become(s, "Die", (IN,), DYING),
@@ -100,13 +99,13 @@ class Rendezvous(Model[State]):
         """A member waits, and somebody else does not."""
         for m, place, params in self._may_enter(s):
             if any(s.at[q] == NOWHERE for q in self.members if q != m):
-                yield Action("Enter", params), s._replace(at=_at(s.at, m, place))
+                yield Action("Enter", params), s._replace(at=replaced(s.at, m, place))
 
     def meet(self, s: State) -> Steps:
         """The last one enters: all go on."""
         for m, place, params in self._may_enter(s):
             if all(s.at[q] == place for q in self.members if q != m):
-                met = tuple(_at(counts, place, counts[place] + 1) for counts in s.met)
+                met = tuple(replaced(counts, place, counts[place] + 1) for counts in s.met)
                 yield Action("Meet", params), s._replace(at=(NOWHERE,) * len(s.at), met=met)
 
     def give_up(self, s: State) -> Steps:
@@ -120,7 +119,7 @@ class Rendezvous(Model[State]):
     def _become(self, s: State, name: str, before: tuple[str, ...], after: str) -> Steps:
         for m in self.members:
             if s.member[m] in before:
-                yield Action(name, (("rank", m),)), s._replace(member=_at(s.member, m, after))
+                yield Action(name, (("rank", m),)), s._replace(member=replaced(s.member, m, after))
 
 
 def abstract(config: barrier.Config) -> Rendezvous:
@@ -141,7 +140,3 @@ def image(s: barrier.State) -> State:
         met=s.passed,
         member=tuple(_MEMBER[status] for status in s.status),
     )
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from models import signal_state as signal
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "Segments", "State", "abstract", "image")
 
@@ -84,7 +84,7 @@ class Segments(Model[State]):
                 continue
             for t in self.things:
                 if t != s.current and t not in held:
-                    after = s._replace(current=t, owner=_with(s.owner, a, s.owner[a] | {t}), told=self._gone(s))
+                    after = s._replace(current=t, owner=replaced(s.owner, a, s.owner[a] | {t}), told=self._gone(s))
                     yield Action("Make", (("actor", a), ("thing", t))), after
 
     def use(self, s: State) -> Steps:
@@ -92,7 +92,7 @@ class Segments(Model[State]):
         for a in self.actors:
             if s.current not in self.things or s.current in s.user[a]:
                 continue
-            yield Action("Use", (("actor", a),)), s._replace(user=_with(s.user, a, s.user[a] | {s.current}))
+            yield Action("Use", (("actor", a),)), s._replace(user=replaced(s.user, a, s.user[a] | {s.current}))
 
     def remove(self, s: State) -> Steps:
         """A clear."""
@@ -106,9 +106,9 @@ class Segments(Model[State]):
             for t in self.things:
                 action = Action("Forget", (("actor", a), ("thing", t)))
                 if t in s.owner[a]:
-                    yield action, s._replace(owner=_with(s.owner, a, s.owner[a] - {t}))
+                    yield action, s._replace(owner=replaced(s.owner, a, s.owner[a] - {t}))
                 if t in s.user[a]:
-                    yield action, s._replace(user=_with(s.user, a, s.user[a] - {t}))
+                    yield action, s._replace(user=replaced(s.user, a, s.user[a] - {t}))
 
     def die(self, s: State) -> Steps:
         """An actor is gone with all that it held."""
@@ -116,17 +116,13 @@ class Segments(Model[State]):
         for a in self.actors:
             if not s.owner[a] | s.user[a]:
                 continue
-            after = s._replace(owner=_with(s.owner, a, nothing), user=_with(s.user, a, nothing))
+            after = s._replace(owner=replaced(s.owner, a, nothing), user=replaced(s.user, a, nothing))
             yield Action("Die", (("actor", a),)), after
 
     def intrude(self, s: State) -> Steps:
         """Something that is no segment is at the name."""
         if s.current == NONE:
             yield Action("Intrude"), s._replace(current=ALIEN)
-
-
-def _with(held: tuple[frozenset[int], ...], a: int, value: frozenset[int]) -> tuple[frozenset[int], ...]:
-    return (*held[:a], value, *held[a + 1 :])
 
 
 def abstract(config: signal.Config) -> Segments:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TypeAlias
 
 from models import signal_properties as properties
-from models.kernel import Action, Model, Step
-from models.signal_create import Create, Place, put
+from models.kernel import Action, Model, Step, replaced
+from models.signal_create import Create, Place
 from models.signal_state import NOBODY, NOTHING, REMOVED, Config, Guards, State, initial_state
 
 __all__ = ("Config", "Guards", "Signal", "State")
@@ -76,21 +76,21 @@ class Signal(Model[State]):
             if s.pc[p] != "idle":
                 continue
             for insist in (False, True) if p in self.config.insisters else (False,):
-                after = s._replace(pc=put(s.pc, p, "wait"), insist=put(s.insist, p, insist))
+                after = s._replace(pc=replaced(s.pc, p, "wait"), insist=replaced(s.insist, p, insist))
                 yield Action("CallCreate", (("process", p), ("insist", int(insist)))), after
 
     def call_clear(self, s: State) -> Steps:
         """The owner clears."""
         for p in self.processes:
             for i in sorted(s.owned[p]) if s.pc[p] == "idle" else ():
-                after = s._replace(pc=put(s.pc, p, "clear-wait"), seen=put(s.seen, p, i))
+                after = s._replace(pc=replaced(s.pc, p, "clear-wait"), seen=replaced(s.seen, p, i))
                 yield Action("CallClear", (("process", p), ("file", i))), after
 
     def call_attach(self, s: State, p: int) -> State | None:
         """An attach begins."""
         if s.pc[p] != "idle" or p not in self.config.attachers:
             return None
-        return s._replace(pc=put(s.pc, p, "open"))
+        return s._replace(pc=replaced(s.pc, p, "open"))
 
     def give_up(self, s: State, p: int) -> State | None:
         """The wait for the guard has taken too long."""
@@ -109,10 +109,10 @@ class Signal(Model[State]):
             for i in files:
                 after = _idle(s, p)
                 if s.pc[p] == "idle" and i in s.attached[p]:
-                    after = after._replace(attached=put(s.attached, p, s.attached[p] - {i}))
+                    after = after._replace(attached=replaced(s.attached, p, s.attached[p] - {i}))
                 else:
-                    lock = put(s.lock, i - 1, NOBODY) if s.lock[i - 1] == p else s.lock
-                    after = after._replace(owned=put(s.owned, p, s.owned[p] - {i}), lock=lock)
+                    lock = replaced(s.lock, i - 1, NOBODY) if s.lock[i - 1] == p else s.lock
+                    after = after._replace(owned=replaced(s.owned, p, s.owned[p] - {i}), lock=lock)
                 yield Action("Close", (("process", p), ("file", i))), after
 
     # -- the end of create, clear and the second look ----------------------------------------------------------------
@@ -122,16 +122,16 @@ class Signal(Model[State]):
         guard = NOBODY if s.guard == p else s.guard
         seen = s.seen[p]
         if s.pc[p] == "clear-leave":
-            return s._replace(guard=guard, pc=put(s.pc, p, "close"))
+            return s._replace(guard=guard, pc=replaced(s.pc, p, "close"))
         if s.pc[p] == "attach-leave":
-            return s._replace(shared=s.shared - {p}, pc=put(s.pc, p, "check" if seen else "idle"))
+            return s._replace(shared=s.shared - {p}, pc=replaced(s.pc, p, "check" if seen else "idle"))
         if s.pc[p] != "leave":
             return None
         stale = bool(seen) and seen not in s.owned[p] and s.lock[seen - 1] == p
-        after = _idle(s, p)._replace(guard=guard, lock=put(s.lock, seen - 1, NOBODY) if stale else s.lock)
+        after = _idle(s, p)._replace(guard=guard, lock=replaced(s.lock, seen - 1, NOBODY) if stale else s.lock)
         if not self.guards.LockFirst and s.made[p]:
-            return after._replace(pc=put(s.pc, p, "late-lock"))
-        return after._replace(made=put(s.made, p, NOTHING))
+            return after._replace(pc=replaced(s.pc, p, "late-lock"))
+        return after._replace(made=replaced(s.made, p, NOTHING))
 
     # -- clear ---------------------------------------------------------------------------------------------------
 
@@ -140,20 +140,20 @@ class Signal(Model[State]):
         if s.pc[p] != "look":
             return None
         if s.name != s.seen[p] and self.guards.InodeChecked:
-            return s._replace(pc=put(s.pc, p, "clear-leave"))
-        return s._replace(pc=put(s.pc, p, "mark" if self.guards.ClearMarks else "unlink"))
+            return s._replace(pc=replaced(s.pc, p, "clear-leave"))
+        return s._replace(pc=replaced(s.pc, p, "mark" if self.guards.ClearMarks else "unlink"))
 
     def mark_gone(self, s: State, p: int) -> State | None:
         """Who holds the segment is told."""
         if s.pc[p] != "mark":
             return None
-        return s._replace(mark=put(s.mark, s.seen[p] - 1, REMOVED), pc=put(s.pc, p, "unlink"))
+        return s._replace(mark=replaced(s.mark, s.seen[p] - 1, REMOVED), pc=replaced(s.pc, p, "unlink"))
 
     def unlink(self, s: State, p: int) -> State | None:
         """The name goes."""
         if s.pc[p] != "unlink":
             return None
-        return s._replace(name=NOTHING, pc=put(s.pc, p, "clear-leave"))
+        return s._replace(name=NOTHING, pc=replaced(s.pc, p, "clear-leave"))
 
     # -- attach --------------------------------------------------------------------------------------------------
 
@@ -165,13 +165,13 @@ class Signal(Model[State]):
             step = "check" if s.name else "share"
         else:
             return None
-        return s._replace(seen=put(s.seen, p, s.name), pc=put(s.pc, p, step))
+        return s._replace(seen=replaced(s.seen, p, s.name), pc=replaced(s.pc, p, step))
 
     def share_guard(self, s: State, p: int) -> State | None:
         """Nothing was there: no create may be under way when it looks again."""
         if s.pc[p] != "share" or s.guard != NOBODY:
             return None
-        return s._replace(shared=s.shared | {p}, pc=put(s.pc, p, "again"))
+        return s._replace(shared=s.shared | {p}, pc=replaced(s.pc, p, "again"))
 
     def validate(self, s: State, p: int) -> State | None:
         """A whole segment is attached."""
@@ -179,7 +179,7 @@ class Signal(Model[State]):
             return None
         file = s.seen[p]
         held = s.attached[p] | ({file} if s.content[file - 1] == "whole" else frozenset())
-        return _idle(s, p)._replace(attached=put(s.attached, p, held))
+        return _idle(s, p)._replace(attached=replaced(s.attached, p, held))
 
     # -- environment -----------------------------------------------------------------------------------------------
 
@@ -189,28 +189,30 @@ class Signal(Model[State]):
             return None
         nothing = frozenset[int]()
         return _idle(s, p)._replace(
-            pc=put(s.pc, p, "dead"),
+            pc=replaced(s.pc, p, "dead"),
             lock=tuple(NOBODY if holder == p else holder for holder in s.lock),
             guard=NOBODY if s.guard == p else s.guard,
             shared=s.shared - {p},
-            made=put(s.made, p, NOTHING),
-            owned=put(s.owned, p, nothing),
-            attached=put(s.attached, p, nothing),
+            made=replaced(s.made, p, NOTHING),
+            owned=replaced(s.owned, p, nothing),
+            attached=replaced(s.attached, p, nothing),
             crashed=True,
         )
 
     def restart(self, s: State, p: int) -> State | None:
         """A new incarnation."""
-        return s._replace(pc=put(s.pc, p, "idle")) if s.pc[p] == "dead" else None
+        return s._replace(pc=replaced(s.pc, p, "idle")) if s.pc[p] == "dead" else None
 
     def foreign_create(self, s: State) -> Steps:
         """Other software makes the name, once."""
         place = Place(self.config, s)
         if self.config.foreign and s.name == NOTHING and "foreign" not in s.content and place.free:
-            after = s._replace(name=place.used + 1, content=put(s.content, place.used, "foreign"))
+            after = s._replace(name=place.used + 1, content=replaced(s.content, place.used, "foreign"))
             yield Action("ForeignCreate"), after
 
 
 def _idle(s: State, p: int) -> State:
     """The call of ``p`` is over."""
-    return s._replace(pc=put(s.pc, p, "idle"), insist=put(s.insist, p, False), seen=put(s.seen, p, NOTHING))
+    return s._replace(
+        pc=replaced(s.pc, p, "idle"), insist=replaced(s.insist, p, False), seen=replaced(s.seen, p, NOTHING)
+    )

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
+from models.kernel import replaced
 from models.signal_state import NOBODY, NOTHING, Config, State
 
-__all__ = ("Create", "Place", "put")
-
-T = TypeVar("T")
+__all__ = ("Create", "Place")
 
 _EARLY = ("wait", "retry", "examine", "tidy", "make")
 _EXAMINED = ("tidy", "make", "allocate", "fill", "lock", "publish")
-
-
-def put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])
 
 
 @dataclass(frozen=True)
@@ -80,10 +73,10 @@ class Create:
             return None
         step = "examine" if s.pc[p] == "wait" else "look"
         if not self.guards.GuardTaken:
-            return s._replace(pc=put(s.pc, p, step))
+            return s._replace(pc=replaced(s.pc, p, step))
         if s.guard != NOBODY or s.shared:
             return None
-        return s._replace(guard=p, pc=put(s.pc, p, step))
+        return s._replace(guard=p, pc=replaced(s.pc, p, step))
 
     def examine(self, s: State, p: int) -> State | None:
         """What is at the name, and does somebody live own it? A mark there was left by a replace that died."""
@@ -94,19 +87,19 @@ class Create:
         live = bool(there) and s.lock[there - 1] != NOBODY and there not in s.owned[p]
         refused = self.guards.OwnerChecked and (foreign or live) and not s.insist[p]
         go = "leave" if refused else "tidy" if self.guards.TempDropped else "make"
-        after = s._replace(seen=put(s.seen, p, there), pc=put(s.pc, p, go))
+        after = s._replace(seen=replaced(s.seen, p, there), pc=replaced(s.pc, p, go))
         if there and s.content[there - 1] == "whole":
             free = s.lock[there - 1] == NOBODY
             after = after._replace(
-                lock=put(s.lock, there - 1, p) if free else s.lock,
-                mark=put(s.mark, there - 1, 0),
+                lock=replaced(s.lock, there - 1, p) if free else s.lock,
+                mark=replaced(s.mark, there - 1, 0),
             )
         return after
 
     def drop_temp(self, s: State, p: int) -> State | None:
         """The other name goes."""
         after = {"retry": "examine", "tidy": "make", "finish": "leave"}.get(s.pc[p])
-        return None if after is None else s._replace(temp=NOTHING, pc=put(s.pc, p, after))
+        return None if after is None else s._replace(temp=NOTHING, pc=replaced(s.pc, p, after))
 
     def _before_publish(self, s: State, p: int) -> str:
         seen = s.seen[p]
@@ -120,31 +113,31 @@ class Create:
             return None
         return s._replace(
             temp=file,
-            made=put(s.made, p, file),
-            content=put(s.content, file - 1, "empty"),
-            pc=put(s.pc, p, "allocate" if self.guards.FillFirst else self._before_publish(s, p)),
+            made=replaced(s.made, p, file),
+            content=replaced(s.content, file - 1, "empty"),
+            pc=replaced(s.pc, p, "allocate" if self.guards.FillFirst else self._before_publish(s, p)),
         )
 
     def allocate(self, s: State, p: int) -> State | None:
         """It has its size, and the file system has the room."""
         if s.pc[p] != "allocate":
             return None
-        return s._replace(content=put(s.content, s.made[p] - 1, "blank"), pc=put(s.pc, p, "fill"))
+        return s._replace(content=replaced(s.content, s.made[p] - 1, "blank"), pc=replaced(s.pc, p, "fill"))
 
     def no_space(self, s: State, p: int) -> State | None:
         """The file system is full."""
         if s.pc[p] != "allocate" or not self.config.full:
             return None
-        return s._replace(pc=put(s.pc, p, "finish"))
+        return s._replace(pc=replaced(s.pc, p, "finish"))
 
     def fill(self, s: State, p: int) -> State | None:
         """Array and trailer are written."""
         if s.pc[p] != "fill":
             return None
         return s._replace(
-            content=put(s.content, s.made[p] - 1, "whole"),
-            owned=put(s.owned, p, s.owned[p] | {s.made[p]}),
-            pc=put(s.pc, p, "lock" if self.guards.LockFirst else self._before_publish(s, p)),
+            content=replaced(s.content, s.made[p] - 1, "whole"),
+            owned=replaced(s.owned, p, s.owned[p] | {s.made[p]}),
+            pc=replaced(s.pc, p, "lock" if self.guards.LockFirst else self._before_publish(s, p)),
         )
 
     def take_lock(self, s: State, p: int) -> State | None:
@@ -152,16 +145,16 @@ class Create:
         if s.pc[p] not in ("lock", "late-lock"):
             return None
         file = s.made[p] - 1
-        after = s._replace(lock=put(s.lock, file, p) if s.lock[file] == NOBODY else s.lock)
+        after = s._replace(lock=replaced(s.lock, file, p) if s.lock[file] == NOBODY else s.lock)
         if s.pc[p] == "late-lock":
-            return after._replace(made=put(s.made, p, NOTHING), pc=put(s.pc, p, "idle"))
-        return after._replace(pc=put(s.pc, p, self._before_publish(s, p) if self.guards.FillFirst else "finish"))
+            return after._replace(made=replaced(s.made, p, NOTHING), pc=replaced(s.pc, p, "idle"))
+        return after._replace(pc=replaced(s.pc, p, self._before_publish(s, p) if self.guards.FillFirst else "finish"))
 
     def supersede(self, s: State, p: int) -> State | None:
         """Who holds the old segment is told."""
         if s.pc[p] != "supersede":
             return None
-        return s._replace(mark=put(s.mark, s.seen[p] - 1, s.made[p]), pc=put(s.pc, p, "publish"))
+        return s._replace(mark=replaced(s.mark, s.seen[p] - 1, s.made[p]), pc=replaced(s.pc, p, "publish"))
 
     def publish(self, s: State, p: int) -> State | None:
         """The name leads to the new file: a link where nothing was, a rename over what was seen."""
@@ -172,14 +165,14 @@ class Create:
             return s._replace(
                 name=s.temp or s.name,
                 temp=NOTHING,
-                pc=put(s.pc, p, "leave" if full else "allocate"),
+                pc=replaced(s.pc, p, "leave" if full else "allocate"),
             )
         if s.name == NOTHING:
-            return s._replace(name=s.temp, pc=put(s.pc, p, "finish" if full else "allocate"))
+            return s._replace(name=s.temp, pc=replaced(s.pc, p, "finish" if full else "allocate"))
         file = s.made[p]
         return s._replace(
-            pc=put(s.pc, p, "retry"),
-            made=put(s.made, p, NOTHING),
-            owned=put(s.owned, p, s.owned[p] - {file}),
-            lock=put(s.lock, file - 1, NOBODY) if s.lock[file - 1] == p else s.lock,
+            pc=replaced(s.pc, p, "retry"),
+            made=replaced(s.made, p, NOTHING),
+            owned=replaced(s.owned, p, s.owned[p] - {file}),
+            lock=replaced(s.lock, file - 1, NOBODY) if s.lock[file - 1] == p else s.lock,
         )

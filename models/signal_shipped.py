@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("RACES", "Config", "Race", "SignalShipped", "State")
 
 NOTHING = 0
-T = TypeVar("T")
 _R = frozenset[int]
 
 
@@ -125,7 +124,7 @@ class SignalShipped(Model[State]):
         return p if p in self.config.alone else self.config.processes
 
     def _tell(self, s: State, p: int, yes: bool) -> tuple[bool, ...]:
-        return _at(s.told, self.tracker_of(p), yes)
+        return replaced(s.told, self.tracker_of(p), yes)
 
     def _net_kept(self, s: State) -> bool:
         return all(
@@ -143,52 +142,52 @@ class SignalShipped(Model[State]):
         if s.pc[p] != "idle" or p not in self.config.creators or used + pending >= self.config.objects:
             return None
         there = p in self.config.if_missing and _there(s)
-        return s._replace(pc=_at(s.pc, p, "attach" if there else "find"))
+        return s._replace(pc=replaced(s.pc, p, "attach" if there else "find"))
 
     def find(self, s: State, p: int) -> State | None:
         """Does it exist?"""
         if s.pc[p] != "find":
             return None
         if not _there(s):
-            return s._replace(pc=_at(s.pc, p, "make"))
-        return s._replace(pc=_at(s.pc, p, "remove"), told=self._tell(s, p, True))
+            return s._replace(pc=replaced(s.pc, p, "make"))
+        return s._replace(pc=replaced(s.pc, p, "remove"), told=self._tell(s, p, True))
 
     def remove_old(self, s: State, p: int) -> State | None:
         """What has the name goes."""
         if s.pc[p] != "remove":
             return None
         if not _there(s):
-            return s._replace(pc=_at(s.pc, p, "failed"))
-        return s._replace(pc=_at(s.pc, p, "make"), name=NOTHING, told=self._tell(s, p, False))
+            return s._replace(pc=replaced(s.pc, p, "failed"))
+        return s._replace(pc=replaced(s.pc, p, "make"), name=NOTHING, told=self._tell(s, p, False))
 
     def make(self, s: State, p: int) -> State | None:
         """A new object of size 0."""
         if s.pc[p] != "make":
             return None
         if s.name != NOTHING:
-            return s._replace(pc=_at(s.pc, p, "failed"))
+            return s._replace(pc=replaced(s.pc, p, "failed"))
         new = sum(kind != "none" for kind in s.content) + 1
         return s._replace(
-            pc=_at(s.pc, p, "size"),
+            pc=replaced(s.pc, p, "size"),
             name=new,
-            content=_at(s.content, new - 1, "empty"),
-            seen=_at(s.seen, p, new),
-            maker=_at(s.maker, new - 1, p),
+            content=replaced(s.content, new - 1, "empty"),
+            seen=replaced(s.seen, p, new),
+            maker=replaced(s.maker, new - 1, p),
         )
 
     def size(self, s: State, p: int) -> State | None:
         """It has its size; the tracker is told."""
         if s.pc[p] != "size":
             return None
-        content = _at(s.content, s.seen[p] - 1, "blank")
-        return s._replace(pc=_at(s.pc, p, "fill"), content=content, told=self._tell(s, p, True))
+        content = replaced(s.content, s.seen[p] - 1, "blank")
+        return s._replace(pc=replaced(s.pc, p, "fill"), content=content, told=self._tell(s, p, True))
 
     def fill(self, s: State, p: int) -> State | None:
         """The template is copied in."""
         if s.pc[p] != "fill":
             return None
-        content = _at(s.content, s.seen[p] - 1, "whole")
-        return s._replace(pc=_at(s.pc, p, "hold"), content=content, held=_at(s.held, p, s.seen[p]))
+        content = replaced(s.content, s.seen[p] - 1, "whole")
+        return s._replace(pc=replaced(s.pc, p, "hold"), content=content, held=replaced(s.held, p, s.seen[p]))
 
     # -- attach --------------------------------------------------------------------------------------------------
 
@@ -198,17 +197,17 @@ class SignalShipped(Model[State]):
         if s.pc[p] != "attach" and not (s.pc[p] == "idle" and p in self.config.attachers and ready):
             return None
         if s.name == NOTHING:
-            return s._replace(pc=_at(s.pc, p, "failed"))
-        return s._replace(pc=_at(s.pc, p, "map"), seen=_at(s.seen, p, s.name))
+            return s._replace(pc=replaced(s.pc, p, "failed"))
+        return s._replace(pc=replaced(s.pc, p, "map"), seen=replaced(s.seen, p, s.name))
 
     def map(self, s: State, p: int) -> State | None:
         """It is mapped with the size that it has; the tracker is told."""
         if s.pc[p] != "map":
             return None
         if s.content[s.seen[p] - 1] == "empty":
-            return s._replace(pc=_at(s.pc, p, "failed"))
+            return s._replace(pc=replaced(s.pc, p, "failed"))
         told = self._tell(s, p, not self.config.unregisters)
-        return s._replace(pc=_at(s.pc, p, "hold"), held=_at(s.held, p, s.seen[p]), told=told)
+        return s._replace(pc=replaced(s.pc, p, "hold"), held=replaced(s.held, p, s.seen[p]), told=told)
 
     def probe(self, s: State, p: int) -> State | None:
         """To ask is to attach."""
@@ -222,35 +221,37 @@ class SignalShipped(Model[State]):
         """Does the name exist?"""
         if s.pc[p] != "hold" or p not in self.config.clearers:
             return None
-        return s._replace(pc=_at(s.pc, p, "clear" if _there(s) else "cleared"))
+        return s._replace(pc=replaced(s.pc, p, "clear" if _there(s) else "cleared"))
 
     def clear_remove(self, s: State, p: int) -> State | None:
         """The name goes, whatever it leads to."""
         if s.pc[p] != "clear":
             return None
-        held = _at(s.held, p, NOTHING)
+        held = replaced(s.held, p, NOTHING)
         if s.name == NOTHING:
-            return s._replace(pc=_at(s.pc, p, "failed"), held=held)
-        return s._replace(pc=_at(s.pc, p, "cleared"), name=NOTHING, held=held, told=self._tell(s, p, False))
+            return s._replace(pc=replaced(s.pc, p, "failed"), held=held)
+        return s._replace(pc=replaced(s.pc, p, "cleared"), name=NOTHING, held=held, told=self._tell(s, p, False))
 
     def exit(self, s: State, p: int) -> State | None:
         """It exits, or is killed."""
         if p not in self.config.exits or s.pc[p] == "gone":
             return None
-        return s._replace(pc=_at(s.pc, p, "gone"), held=_at(s.held, p, NOTHING), seen=_at(s.seen, p, NOTHING))
+        return s._replace(
+            pc=replaced(s.pc, p, "gone"), held=replaced(s.held, p, NOTHING), seen=replaced(s.seen, p, NOTHING)
+        )
 
     def restart(self, s: State, p: int) -> State | None:
         """It is started again."""
         if s.pc[p] != "gone" or p not in self.config.restarts:
             return None
-        return s._replace(pc=_at(s.pc, p, "idle"))
+        return s._replace(pc=replaced(s.pc, p, "idle"))
 
     def sweep(self, s: State) -> Iterator[Step[State]]:
         """A tree is gone, and its tracker removes the name."""
         for t, told in enumerate(s.told):
             tree = [p for p in self.processes if self.tracker_of(p) == t]
             if told and tree and all(s.pc[p] == "gone" for p in tree):
-                yield Action("Sweep", (("tracker", t),)), s._replace(told=_at(s.told, t, False), name=NOTHING)
+                yield Action("Sweep", (("tracker", t),)), s._replace(told=replaced(s.told, t, False), name=NOTHING)
 
 
 def _there(s: State) -> bool:
@@ -264,10 +265,6 @@ def _lost(s: State, t: State) -> bool:
         return False
     maker = s.maker[s.name - 1]
     return s.name in (s.held[maker], s.seen[maker])
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.acceptance import Verdict
-from models.kernel import Action
+from models.kernel import Action, replaced
 from models.signal import Config, Signal, State
 
 __all__ = ("accept_channel",)
@@ -108,7 +108,7 @@ def _follow(channel: str, model: Signal, steps: list[list[_Step]]) -> Verdict:
                 continue
             process = step.process
             for after, known in _taken(model, state, inodes, step):
-                there = (*at[:process], at[process] + 1, *at[process + 1 :]), after, known
+                there = replaced(at, process, at[process] + 1), after, known
                 if there not in seen:
                     seen.add(there)
                     todo.append(there)

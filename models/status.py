@@ -7,10 +7,10 @@ that the guard prevents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from models import status_properties as properties
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced, replaced_within
 from models.status_state import (
     AWAY,
     CLEARED,
@@ -30,7 +30,6 @@ from models.status_state import (
 __all__ = ("Config", "Guards", "Reported", "State", "Status")
 
 Steps: TypeAlias = Iterator[Step[State]]
-T = TypeVar("T")
 
 
 class Status(Model[State]):
@@ -72,11 +71,14 @@ class Status(Model[State]):
         """A new process: restored, and it has done nothing of what is asked."""
         for k, p in self.everyone:
             if s.status[k][p] == AWAY or (s.status[k][p] == LOST and self.config.returns):
-                after = s._replace(status=_set(s.status, k, p, LIVE), holds=_set(s.holds, k, p, "full"))
+                after = s._replace(
+                    status=replaced_within(s.status, k, p, LIVE), holds=replaced_within(s.holds, k, p, "full")
+                )
                 if self.guards.JoinMarks:
                     kept = frozenset(report for report in s.reports[k] if report.part != p)
                     after = after._replace(
-                        partial=_at(s.partial, k, s.partial[k] or s.word[k] != NORMAL), reports=_at(s.reports, k, kept)
+                        partial=replaced(s.partial, k, s.partial[k] or s.word[k] != NORMAL),
+                        reports=replaced(s.reports, k, kept),
                     )
                 yield _of("Join", k, p), after
 
@@ -84,7 +86,7 @@ class Status(Model[State]):
         """The process is gone; the host has not noticed."""
         for k, p in self.everyone:
             if s.status[k][p] == LIVE and p in self.config.mortal:
-                yield _of("Crash", k, p), s._replace(status=_set(s.status, k, p, DEAD))
+                yield _of("Crash", k, p), s._replace(status=replaced_within(s.status, k, p, DEAD))
 
     def fence(self, s: State) -> Steps:
         """The host notices: the part has failed, if it was to report."""
@@ -92,8 +94,12 @@ class Status(Model[State]):
             if s.status[k][p] == DEAD:
                 reports = s.reports
                 if self.guards.FenceFails and k in s.changing and p not in reported(s, k):
-                    reports = _at(reports, k, reports[k] | {Reported(p, False)})
-                after = s._replace(status=_set(s.status, k, p, LOST), doing=_set(s.doing, k, p, 0), reports=reports)
+                    reports = replaced(reports, k, reports[k] | {Reported(p, False)})
+                after = s._replace(
+                    status=replaced_within(s.status, k, p, LOST),
+                    doing=replaced_within(s.doing, k, p, 0),
+                    reports=reports,
+                )
                 yield _of("Fence", k, p), after
 
     # -- requests ------------------------------------------------------------------------------------------------
@@ -136,7 +142,7 @@ class Status(Model[State]):
         for k, p in self.everyone:
             idle = s.status[k][p] == LIVE and s.doing[k][p] == 0
             if idle and k in s.changing and p not in reported(s, k):
-                yield _of("Take", k, p), s._replace(doing=_set(s.doing, k, p, s.asked))
+                yield _of("Take", k, p), s._replace(doing=replaced_within(s.doing, k, p, s.asked))
 
     def report(self, s: State) -> Steps:
         """A part has done what it took, or has failed."""
@@ -151,9 +157,9 @@ class Status(Model[State]):
                 yield (
                     Action("Report", (("component", k), ("part", p), ("ok", int(ok)))),
                     s._replace(
-                        doing=_set(s.doing, k, p, 0),
-                        holds=_set(s.holds, k, p, content),
-                        reports=_at(s.reports, k, s.reports[k] | {Reported(p, ok)}) if counts else s.reports,
+                        doing=replaced_within(s.doing, k, p, 0),
+                        holds=replaced_within(s.holds, k, p, content),
+                        reports=replaced(s.reports, k, s.reports[k] | {Reported(p, ok)}) if counts else s.reports,
                     ),
                 )
 
@@ -164,8 +170,8 @@ class Status(Model[State]):
                 yield (
                     Action("Settle", (("component", k),)),
                     s._replace(
-                        word=_at(s.word, k, CLEARED if s.goals[-1] == "clear" else NORMAL),
-                        partial=_at(s.partial, k, False),
+                        word=replaced(s.word, k, CLEARED if s.goals[-1] == "clear" else NORMAL),
+                        partial=replaced(s.partial, k, False),
                         changing=s.changing - {k},
                     ),
                 )
@@ -216,12 +222,3 @@ def is_open(s: State) -> bool:
 
 def _of(name: str, component: int, part: int) -> Action:
     return Action(name, (("component", component), ("part", part)))
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """Return the function ``values`` with one argument changed."""
-    return (*values[:index], value, *values[index + 1 :])
-
-
-def _set(table: tuple[tuple[T, ...], ...], component: int, part: int, value: T) -> tuple[tuple[T, ...], ...]:
-    return _at(table, component, _at(table[component], part, value))

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TypeVar
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.status_shipped_state import AFTER, CLEARED, CLEARING, END, NORMAL, UPDATING, WAYS, Config, State
 
 __all__ = ("Config", "State", "StatusShipped")
-
-T = TypeVar("T")
 
 
 class StatusShipped(Model[State]):
@@ -160,7 +157,7 @@ class StatusShipped(Model[State]):
         return s._replace(
             weights=seen if w == 0 and self.config.write_back else s.weights,
             kv=seen if seen in WAYS else s.kv,
-            pcW=_at(s.pcW, w, "work" if seen in WAYS else "idle"),
+            pcW=replaced(s.pcW, w, "work" if seen in WAYS else "idle"),
         )
 
     def work(self, s: State, w: int) -> State | None:
@@ -169,13 +166,13 @@ class StatusShipped(Model[State]):
         if s.pcW[w] != "work" or waits:
             return None
         if w:
-            return s._replace(pcW=_at(s.pcW, w, "poll"))
-        return s._replace(weights=END[s.seen[w]], pcW=_at(s.pcW, w, "idle"))
+            return s._replace(pcW=replaced(s.pcW, w, "poll"))
+        return s._replace(weights=END[s.seen[w]], pcW=replaced(s.pcW, w, "idle"))
 
     def poll(self, s: State, w: int) -> State | None:
         """Another rank reads exactly what it waits for."""
         there = s.pcW[w] == "poll" and s.weights == END.get(s.seen[w])
-        return s._replace(pcW=_at(s.pcW, w, "idle")) if there else None
+        return s._replace(pcW=replaced(s.pcW, w, "idle")) if there else None
 
     # -- transfer ranks ------------------------------------------------------------------------------------------
 
@@ -183,7 +180,7 @@ class StatusShipped(Model[State]):
         """A rank looks at the word of the cache."""
         if s.pcS[m] != "idle" or s.kv not in WAYS:
             return None
-        return s._replace(pcS=_at(s.pcS, m, "pause" if s.kv == CLEARING else "restore"))
+        return s._replace(pcS=replaced(s.pcS, m, "pause" if s.kv == CLEARING else "restore"))
 
     def pause(self, s: State) -> State | None:
         """All ranks meet."""
@@ -194,22 +191,22 @@ class StatusShipped(Model[State]):
         """A rank clears, and lowers its flag."""
         if s.pcS[m] != "clear" or m in self.config.failing:
             return None
-        return s._replace(ready=_at(s.ready, m, 0), pcS=_at(s.pcS, m, "all down"))
+        return s._replace(ready=replaced(s.ready, m, 0), pcS=replaced(s.pcS, m, "all down"))
 
     def clear_raises(self, s: State, m: int) -> State | None:
         """A rank's clear raises: it is logged, and the rank looks again."""
         there = s.pcS[m] == "clear" and m in self.config.failing
-        return s._replace(pcS=_at(s.pcS, m, "idle")) if there else None
+        return s._replace(pcS=replaced(s.pcS, m, "idle")) if there else None
 
     def say_cleared(self, s: State, m: int) -> State | None:
         """All flags are down: every rank writes so."""
         there = s.pcS[m] == "all down" and not any(s.ready)
-        return s._replace(kv=CLEARED, pcS=_at(s.pcS, m, "idle")) if there else None
+        return s._replace(kv=CLEARED, pcS=replaced(s.pcS, m, "idle")) if there else None
 
     def restore(self, s: State, m: int) -> State | None:
         """A rank restores, and raises its flag."""
         there = s.pcS[m] == "restore"
-        return s._replace(ready=_at(s.ready, m, 1), pcS=_at(s.pcS, m, "all up")) if there else None
+        return s._replace(ready=replaced(s.ready, m, 1), pcS=replaced(s.pcS, m, "all up")) if there else None
 
     def resume(self, s: State) -> State | None:
         """All ranks meet."""
@@ -220,7 +217,7 @@ class StatusShipped(Model[State]):
         """Every rank writes so."""
         if s.pcS[m] != "normal" or (self.config.cross_wait and s.weights != NORMAL):
             return None
-        return s._replace(kv=NORMAL, pcS=_at(s.pcS, m, "idle"))
+        return s._replace(kv=NORMAL, pcS=replaced(s.pcS, m, "idle"))
 
     # -- the thread of the prefix tree ---------------------------------------------------------------------------
 
@@ -252,10 +249,6 @@ def _each(
     for number in ids:
         if (after := step(s, number)) is not None:
             yield Action(name, ((key, number),)), after
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def _polls_for_what_comes(s: State) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.word_properties import fairness, liveness
-from models.word_state import ENDS, NOBODY, WORDS, Config, Guards, State, at, load, put, replaced
+from models.word_state import ENDS, NOBODY, WORDS, Config, Guards, State, at, load, put
 
 __all__ = ("Config", "Guards", "State", "Word", "fairness", "liveness")
 

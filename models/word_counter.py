@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 
 __all__ = ("Config", "Counter", "State")
 
@@ -100,45 +100,45 @@ class Counter(Model[State]):
         """The call begins: it has the lock."""
         if s.pc[p] != "idle" or (self.config.locked and s.lock != NOBODY):
             return None
-        return s._replace(lock=p if self.config.locked else NOBODY, pc=_set(s.pc, p, "load"))
+        return s._replace(lock=p if self.config.locked else NOBODY, pc=replaced(s.pc, p, "load"))
 
     def load_old(self, s: State, p: int) -> State | None:
         """The value as it is."""
         if s.pc[p] != "load":
             return None
         differs = p >= self.config.adders and s.value != 0
-        return s._replace(old=_set(s.old, p, s.value), pc=_set(s.pc, p, "unlock" if differs else "store"))
+        return s._replace(old=replaced(s.old, p, s.value), pc=replaced(s.pc, p, "unlock" if differs else "store"))
 
     def store_sum(self, s: State, p: int) -> State | None:
         """One store: whoever is killed before it has changed nothing, and after it everything."""
         if s.pc[p] != "store":
             return None
-        return s._replace(value=s.old[p] + 1, added=s.added + 1, pc=_set(s.pc, p, "unlock"))
+        return s._replace(value=s.old[p] + 1, added=s.added + 1, pc=replaced(s.pc, p, "unlock"))
 
     def store_if(self, s: State, p: int) -> State | None:
         """The value was the expected one, and still is."""
         if s.pc[p] != "store":
             return None
-        return s._replace(value=10, added=s.added + 10, pc=_set(s.pc, p, "unlock"))
+        return s._replace(value=10, added=s.added + 10, pc=replaced(s.pc, p, "unlock"))
 
     def unlock(self, s: State, p: int) -> State | None:
         """The call returns."""
         if s.pc[p] != "unlock":
             return None
         pc = "over" if s.left[p] == 1 else "idle"
-        return s._replace(lock=NOBODY, pc=_set(s.pc, p, pc), old=_set(s.old, p, 0), left=_set(s.left, p, s.left[p] - 1))
+        return s._replace(
+            lock=NOBODY, pc=replaced(s.pc, p, pc), old=replaced(s.old, p, 0), left=replaced(s.left, p, s.left[p] - 1)
+        )
 
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL: the kernel frees the lock."""
         if s.pc[p] == "dead":
             return None
         lock = NOBODY if s.lock == p and self.config.frees else s.lock
-        return s._replace(lock=lock, pc=_set(s.pc, p, "dead"), old=_set(s.old, p, 0), left=_set(s.left, p, 0))
+        return s._replace(
+            lock=lock, pc=replaced(s.pc, p, "dead"), old=replaced(s.old, p, 0), left=replaced(s.left, p, 0)
+        )
 
     def returns(self, s: State) -> bool:
         """Nobody waits for a lock that a dead process has."""
         return s.lock == NOBODY or s.pc[s.lock] != "dead"
-
-
-def _set(values: tuple, index: int, value: object) -> tuple:  # type: ignore[type-arg]
-    return (*values[:index], value, *values[index + 1 :])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.liveness import Fair, LeadsTo
 
 __all__ = ("Config", "Guards", "IpcLock", "State", "fairness", "liveness")
@@ -124,64 +124,74 @@ class IpcLock(Model[State]):
         if s.pc[p] not in ("idle", "again") or not s.left[p]:
             return None
         made = s.made if s.path else s.made + 1
-        return s._replace(path=s.path or made, made=made, fd=_set(s.fd, p, s.path or made), pc=_set(s.pc, p, "take"))
+        return s._replace(
+            path=s.path or made, made=made, fd=replaced(s.fd, p, s.path or made), pc=replaced(s.pc, p, "take")
+        )
 
     def take(self, s: State, p: int) -> State | None:
         """The kernel gives the lock."""
         if s.pc[p] != "take" or not self.free(s, p, self.kind(p)):
             return None
         pc = "check" if self.guards.ChecksFile else "holds"
-        return s._replace(locked=_set(s.locked, p, self.kind(p)), pc=_set(s.pc, p, pc))
+        return s._replace(locked=replaced(s.locked, p, self.kind(p)), pc=replaced(s.pc, p, pc))
 
     def check_file(self, s: State, p: int) -> State | None:
         """The name must still be this file's. If not, it starts again."""
         if s.pc[p] != "check":
             return None
         if s.path == s.fd[p]:
-            return s._replace(pc=_set(s.pc, p, "holds"))
-        return _closed(s, p)._replace(pc=_set(s.pc, p, "again"))
+            return s._replace(pc=replaced(s.pc, p, "holds"))
+        return _closed(s, p)._replace(pc=replaced(s.pc, p, "again"))
 
     def release(self, s: State, p: int) -> State | None:
         """The critical section is over."""
         if s.pc[p] != "holds":
             return None
-        return _closed(s, p)._replace(pc=_set(s.pc, p, "idle"), left=_set(s.left, p, s.left[p] - 1))
+        return _closed(s, p)._replace(pc=replaced(s.pc, p, "idle"), left=replaced(s.left, p, s.left[p] - 1))
 
     def begin_clear(self, s: State, p: int) -> State | None:
         """A clear, by a holder (whose critical section ends here) or by anybody else."""
         if s.pc[p] not in ("idle", "holds") or not s.path or not s.left[p]:
             return None
-        left = _set(s.left, p, s.left[p] - 1)
+        left = replaced(s.left, p, s.left[p] - 1)
         if not self.guards.RemovesLocked:
-            return s._replace(fd=_set(s.fd, p, s.fd[p] or s.path), pc=_set(s.pc, p, "remove"), left=left)
+            return s._replace(fd=replaced(s.fd, p, s.fd[p] or s.path), pc=replaced(s.pc, p, "remove"), left=left)
         if s.pc[p] == "holds" and p not in self.config.sharers:
-            return s._replace(pc=_set(s.pc, p, "look"), left=left)
-        locked = _set(s.locked, p, NO)
-        return s._replace(fd=_set(s.fd, p, s.fd[p] or s.path), locked=locked, pc=_set(s.pc, p, "try"), left=left)
+            return s._replace(pc=replaced(s.pc, p, "look"), left=left)
+        locked = replaced(s.locked, p, NO)
+        return s._replace(
+            fd=replaced(s.fd, p, s.fd[p] or s.path), locked=locked, pc=replaced(s.pc, p, "try"), left=left
+        )
 
     def try_take(self, s: State, p: int) -> State | None:
         """It needs the lock, exclusively and at once. If somebody has it, the file stays."""
         if s.pc[p] != "try":
             return None
         free = self.free(s, p, EXCLUSIVE)
-        locked = _set(s.locked, p, EXCLUSIVE if free else NO)
-        return s._replace(locked=locked, pc=_set(s.pc, p, "look" if free else "close"))
+        locked = replaced(s.locked, p, EXCLUSIVE if free else NO)
+        return s._replace(locked=locked, pc=replaced(s.pc, p, "look" if free else "close"))
 
     def look(self, s: State, p: int) -> State | None:
         """The name must still be this file's: another one is not ours to remove."""
-        return s._replace(pc=_set(s.pc, p, "remove" if s.path == s.fd[p] else "close")) if s.pc[p] == "look" else None
+        return (
+            s._replace(pc=replaced(s.pc, p, "remove" if s.path == s.fd[p] else "close")) if s.pc[p] == "look" else None
+        )
 
     def remove(self, s: State, p: int) -> State | None:
         """The name is gone."""
-        return s._replace(path=NONE, pc=_set(s.pc, p, "close")) if s.pc[p] == "remove" else None
+        return s._replace(path=NONE, pc=replaced(s.pc, p, "close")) if s.pc[p] == "remove" else None
 
     def close_file(self, s: State, p: int) -> State | None:
         """The clear is over."""
-        return _closed(s, p)._replace(pc=_set(s.pc, p, "idle")) if s.pc[p] == "close" else None
+        return _closed(s, p)._replace(pc=replaced(s.pc, p, "idle")) if s.pc[p] == "close" else None
 
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL: the kernel closes the file, and so frees the lock."""
-        return None if s.pc[p] == "dead" else _closed(s, p)._replace(pc=_set(s.pc, p, "dead"), left=_set(s.left, p, 0))
+        return (
+            None
+            if s.pc[p] == "dead"
+            else _closed(s, p)._replace(pc=replaced(s.pc, p, "dead"), left=replaced(s.left, p, 0))
+        )
 
     def exclusion(self, s: State) -> bool:
         """Two hold the lock only if both share it."""
@@ -190,11 +200,7 @@ class IpcLock(Model[State]):
 
 
 def _closed(s: State, p: int) -> State:
-    return s._replace(fd=_set(s.fd, p, NONE), locked=_set(s.locked, p, NO))
-
-
-def _set(values: tuple, index: int, value: object) -> tuple:  # type: ignore[type-arg]
-    return (*values[:index], value, *values[index + 1 :])
+    return s._replace(fd=replaced(s.fd, p, NONE), locked=replaced(s.locked, p, NO))
 
 
 def liveness(model: IpcLock) -> list[LeadsTo[State]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.liveness import Fair, LeadsTo
 
 __all__ = ("Config", "Guards", "Sequence", "State", "fairness", "liveness")
@@ -135,49 +135,52 @@ class Sequence(Model[State]):
             return None
         number = s.writes + 1
         lock = p if self.guards.OneWriter else NOBODY
-        return s._replace(lock=lock, pc=_set(s.pc, p, "begin"), next=_set(s.next, p, number), writes=number)
+        return s._replace(lock=lock, pc=replaced(s.pc, p, "begin"), next=replaced(s.next, p, number), writes=number)
 
     def load_seq(self, s: State, p: int) -> State | None:
         """Odd: the writer before was killed in the middle of its write."""
         if s.pc[p] != "begin":
             return None
         pc = "odd store" if self.guards.Sequenced else "fill"
-        return s._replace(pc=_set(s.pc, p, pc), seen=_set(s.seen, p, _load(s, p, SEQ)))
+        return s._replace(pc=replaced(s.pc, p, pc), seen=replaced(s.seen, p, _load(s, p, SEQ)))
 
     def store_odd(self, s: State, p: int) -> State | None:
         """From here on no read is accepted."""
         if s.pc[p] != "odd store":
             return None
         odd = s.seen[p] + (1 - s.seen[p] % 2 if self.guards.BeginsOdd else 1)
-        return _put(s, p, SEQ, odd)._replace(pc=_set(s.pc, p, "fill"), seen=_set(s.seen, p, odd))
+        return _put(s, p, SEQ, odd)._replace(pc=replaced(s.pc, p, "fill"), seen=replaced(s.seen, p, odd))
 
     def store_cell(self, s: State, p: int) -> State | None:
         """The next cell."""
         done = len(s.copy[p])
         if s.pc[p] != "fill" or done == self.config.cells:
             return None
-        return _put(s, p, 1 + done, s.next[p])._replace(copy=_set(s.copy, p, (*s.copy[p], s.next[p])))
+        return _put(s, p, 1 + done, s.next[p])._replace(copy=replaced(s.copy, p, (*s.copy[p], s.next[p])))
 
     def store_even(self, s: State, p: int) -> State | None:
         """Everything is written."""
         if s.pc[p] != "fill" or len(s.copy[p]) < self.config.cells:
             return None
         after = _put(s, p, SEQ, s.seen[p] + 1) if self.guards.Sequenced else s
-        return after._replace(pc=_set(s.pc, p, "unlock"), copy=_set(s.copy, p, ()), seen=_set(s.seen, p, 0))
+        return after._replace(pc=replaced(s.pc, p, "unlock"), copy=replaced(s.copy, p, ()), seen=replaced(s.seen, p, 0))
 
     def unlock_write(self, s: State, p: int) -> State | None:
         """A system call: a full barrier."""
         if s.pc[p] != "unlock" or s.buf[p]:
             return None
-        left = _set(s.left, p, s.left[p] - 1)
-        return s._replace(lock=NOBODY, pc=_set(s.pc, p, "idle"), next=_set(s.next, p, 0), left=left)
+        left = replaced(s.left, p, s.left[p] - 1)
+        return s._replace(lock=NOBODY, pc=replaced(s.pc, p, "idle"), next=replaced(s.next, p, 0), left=left)
 
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL."""
         if s.pc[p] == "dead":
             return None
         return s._replace(
-            pc=_set(s.pc, p, "dead"), next=_set(s.next, p, 0), seen=_set(s.seen, p, 0), copy=_set(s.copy, p, ())
+            pc=replaced(s.pc, p, "dead"),
+            next=replaced(s.next, p, 0),
+            seen=replaced(s.seen, p, 0),
+            copy=replaced(s.copy, p, ()),
         )
 
     def freed(self, s: State, p: int) -> State | None:
@@ -194,28 +197,28 @@ class Sequence(Model[State]):
         if odd and s.pc[p] == "odd":
             return None  # it polls; nothing has changed
         seen = s.mem[SEQ] if self.guards.Sequenced and not odd else 0
-        return s._replace(pc=_set(s.pc, p, "odd" if odd else "copy"), seen=_set(s.seen, p, seen))
+        return s._replace(pc=replaced(s.pc, p, "odd" if odd else "copy"), seen=replaced(s.seen, p, seen))
 
     def copy_cell(self, s: State, p: int) -> State | None:
         """The next cell."""
         done = len(s.copy[p])
         if s.pc[p] != "copy" or done == self.config.cells:
             return None
-        return s._replace(copy=_set(s.copy, p, (*s.copy[p], s.mem[1 + done])))
+        return s._replace(copy=replaced(s.copy, p, (*s.copy[p], s.mem[1 + done])))
 
     def see_after(self, s: State, p: int) -> State | None:
         """The number is still the same, so nobody has written: accepted. Otherwise once more."""
         if s.pc[p] != "copy" or len(s.copy[p]) < self.config.cells:
             return None
         if not self.guards.Sequenced or s.mem[SEQ] == s.seen[p]:
-            return s._replace(pc=_set(s.pc, p, "got"), seen=_set(s.seen, p, 0))
-        return s._replace(pc=_set(s.pc, p, "before"), seen=_set(s.seen, p, 0), copy=_set(s.copy, p, ()))
+            return s._replace(pc=replaced(s.pc, p, "got"), seen=replaced(s.seen, p, 0))
+        return s._replace(pc=replaced(s.pc, p, "before"), seen=replaced(s.seen, p, 0), copy=replaced(s.copy, p, ()))
 
     def prove(self, s: State, p: int) -> State | None:
         """The writers' lock is free, and the number still odd: its writer is dead, and no read can succeed."""
         if s.pc[p] != "odd" or s.lock != NOBODY or not self.guards.ProvesDeath:
             return None
-        return s._replace(pc=_set(s.pc, p, "torn" if s.mem[SEQ] % 2 else "before"))
+        return s._replace(pc=replaced(s.pc, p, "torn" if s.mem[SEQ] % 2 else "before"))
 
     def flush(self, s: State) -> Iterator[Step[State]]:
         """The oldest store reaches memory; without InOrder, any one whose word has no older store."""
@@ -226,7 +229,7 @@ class Sequence(Model[State]):
                     rest = (*older, *s.buf[p][at + 1 :])
                     yield (
                         Action("Flush", (("process", p), ("at", at))),
-                        s._replace(mem=_set(s.mem, word, value), buf=_set(s.buf, p, rest)),
+                        s._replace(mem=replaced(s.mem, word, value), buf=replaced(s.buf, p, rest)),
                     )
 
     # -- claims --------------------------------------------------------------------------------------------------
@@ -240,17 +243,13 @@ class Sequence(Model[State]):
         return "torn" not in s.pc or "dead" in s.pc
 
 
-def _set(values: tuple, index: int, value: object) -> tuple:  # type: ignore[type-arg]
-    return (*values[:index], value, *values[index + 1 :])
-
-
 def _load(s: State, p: int, word: int) -> int:
     own = [value for at, value in s.buf[p] if at == word]
     return own[-1] if own else s.mem[word]
 
 
 def _put(s: State, p: int, word: int, value: int) -> State:
-    return s._replace(buf=_set(s.buf, p, (*s.buf[p], (word, value))))
+    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, value))))
 
 
 def liveness(model: Sequence) -> list[LeadsTo[State]]:

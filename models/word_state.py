@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
-__all__ = ("ENDS", "NOBODY", "RETURNED", "WORDS", "Config", "Guards", "State", "at", "load", "put", "replaced")
+from models.kernel import replaced
+
+__all__ = ("ENDS", "NOBODY", "RETURNED", "WORDS", "Config", "Guards", "State", "at", "load", "put")
 
 Store = tuple[str, int]
 RETURNED = ("done", "replaced", "late")
@@ -16,7 +18,7 @@ ENDS = ("", *(f": {end}" for end in RETURNED))
 class State(NamedTuple):
     """All variables of the spec. ``mem``: value, waiters, wake, gone."""
 
-    mem: tuple[int, int, int, int]
+    mem: tuple[int, ...]
     buf: tuple[tuple[Store, ...], ...]
     pc: tuple[str, ...]
     seen: tuple[int, ...]
@@ -77,11 +79,6 @@ class Config:
             "Mortal": self.mortal,
             **{name: getattr(self.guards, name) for name in Guards.names()},
         }
-
-
-def replaced(values: tuple, index: int, value: object) -> tuple:  # type: ignore[type-arg]
-    """Return the values with one of them replaced."""
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def at(s: State, p: int, here: str, there: str) -> State | None:

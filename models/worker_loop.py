@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
-from models.kernel import Action, Model, Step
+from models.kernel import Action, Model, Step, replaced
 from models.worker_loop_properties import INVARIANTS, SOMETIMES
 
 __all__ = ("Config", "Entry", "State", "WorkerLoop")
-
-T = TypeVar("T")
 
 
 class Entry(NamedTuple):
@@ -140,14 +138,14 @@ class WorkerLoop(Model[State]):
             says = own != 0 or (config.second_look and others != 0 and s.looked == others)
             word, looked = s.word, others
         for change in (False, True) if s.changes < config.max_clears else (False,):
-            pc = _at(s.pc, 0, "tell" if says else "first barrier")
+            pc = replaced(s.pc, 0, "tell" if says else "first barrier")
             changes = s.changes + change
             yield _rank("Look", 0), s._replace(word=word, looked=looked, change=change, changes=changes, pc=pc)
 
     def tell(self, s: State) -> Steps:
         """Rank 0 raises the flag: a step of its own, some time after the look."""
         if s.pc[0] == "tell":
-            yield _rank("Tell", 0), s._replace(word=1, pc=_at(s.pc, 0, "first barrier"))
+            yield _rank("Tell", 0), s._replace(word=1, pc=replaced(s.pc, 0, "first barrier"))
 
     def first_barrier(self, s: State) -> Steps:
         """All ranks know the word."""
@@ -160,15 +158,15 @@ class WorkerLoop(Model[State]):
             if label == "clear":
                 first = self.config.shipped or s.seen[rank] == s.epoch
                 after = self._cleared(s) if first else s
-                seen = _at(s.seen, rank, after.epoch)
-                yield _rank("ClearData", rank), after._replace(seen=seen, pc=_at(s.pc, rank, "test"))
+                seen = replaced(s.seen, rank, after.epoch)
+                yield _rank("ClearData", rank), after._replace(seen=seen, pc=replaced(s.pc, rank, "test"))
 
     def idle(self, s: State) -> Steps:
         """A rank that was not told runs nothing."""
         for rank, label in enumerate(s.pc):
             if label == "test" and s.word == 0:
-                ran = _at(s.ran, rank, (*s.ran[rank], 0))
-                yield _rank("Idle", rank), s._replace(ran=ran, pc=_at(s.pc, rank, self._end(rank, 0)))
+                ran = replaced(s.ran, rank, (*s.ran[rank], 0))
+                yield _rank("Idle", rank), s._replace(ran=ran, pc=replaced(s.pc, rank, self._end(rank, 0)))
 
     def get_tasks(self, s: State) -> Steps:
         """A rank that was told takes what is there, or the batch of the ticket, or nothing."""
@@ -190,14 +188,14 @@ class WorkerLoop(Model[State]):
                 log = (*s.log[:index], *kept, *s.log[index + 1 :])
             exist = (s.exist and not last) if config.shipped else bool(log)
             go = "mark" if last and not config.tickets else self._end(rank, batch)
-            ran = _at(s.ran, rank, (*s.ran[rank], batch))
-            yield _rank("GetTasks", rank), s._replace(log=log, exist=exist, ran=ran, pc=_at(s.pc, rank, go))
+            ran = replaced(s.ran, rank, (*s.ran[rank], batch))
+            yield _rank("GetTasks", rank), s._replace(log=log, exist=exist, ran=ran, pc=replaced(s.pc, rank, go))
 
     def mark_empty(self, s: State) -> Steps:
         """The rank that was told that all have read lowers the flag."""
         for rank, label in enumerate(s.pc):
             if label == "mark":
-                pc = _at(s.pc, rank, self._end(rank, s.ran[rank][-1]))
+                pc = replaced(s.pc, rank, self._end(rank, s.ran[rank][-1]))
                 yield _rank("MarkEmpty", rank), s._replace(word=0, pc=pc)
 
     def second_barrier(self, s: State) -> Steps:
@@ -226,7 +224,3 @@ def _next(log: tuple[Entry, ...], rank: int) -> int:
 
 def _rank(name: str, rank: int) -> Action:
     return Action(name, (("rank", rank),))
-
-
-def _at(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    return (*values[:index], value, *values[index + 1 :])
