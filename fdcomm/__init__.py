@@ -1,9 +1,14 @@
-"""fdcomm: verified inter-process communication for LLM inference engines."""
+"""fdcomm: verified inter-process communication for LLM inference engines.
+
+What is not an error is imported when it is first asked for: a host, which is a fresh interpreter and has this package
+above its modules, starts without the clients' code, and a program pays for what it uses.
+"""
 
 from __future__ import annotations
 
-from fdcomm.cache_queue import EngineCacheQueue
-from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
+import importlib
+from typing import TYPE_CHECKING, Final
+
 from fdcomm.deadline import DEFAULT
 from fdcomm.errors import (
     AddressInUseError,
@@ -51,19 +56,23 @@ from fdcomm.errors import (
     TaskEndedError,
     UnsafeConfigError,
 )
-from fdcomm.jobs import Job
-from fdcomm.layerwise import LayerProgress, LayerSender
-from fdcomm.pause import PauseControl, PauseStatistics
-from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
-from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
-from fdcomm.signals.lock import IPCLock
-from fdcomm.signals.sequenced import SequencedSignal
-from fdcomm.signals.signal_set import SignalSet
-from fdcomm.signals.word import Word
-from fdcomm.stats import DispatchStatistics
-from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
-from fdcomm.status_part import StatusOrder, StatusPart
-from fdcomm.worker_queue import EngineWorkerQueue
+
+if TYPE_CHECKING:
+    from fdcomm.cache_queue import EngineCacheQueue
+    from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
+    from fdcomm.jobs import Job
+    from fdcomm.layerwise import LayerProgress, LayerSender
+    from fdcomm.pause import PauseControl, PauseStatistics
+    from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
+    from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
+    from fdcomm.signals.lock import IPCLock
+    from fdcomm.signals.sequenced import SequencedSignal
+    from fdcomm.signals.signal_set import SignalSet
+    from fdcomm.signals.word import Word
+    from fdcomm.stats import DispatchStatistics
+    from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
+    from fdcomm.status_part import StatusOrder, StatusPart
+    from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
     "DEFAULT",
@@ -143,3 +152,48 @@ __all__ = (
 )
 
 __version__ = "0.1.0"
+
+_HOME: Final = {
+    "EngineCacheQueue": "fdcomm.cache_queue",
+    "ControlClient": "fdcomm.control",
+    "ControlRequest": "fdcomm.control",
+    "ControlResult": "fdcomm.control",
+    "ControlServer": "fdcomm.control",
+    "Job": "fdcomm.jobs",
+    "LayerProgress": "fdcomm.layerwise",
+    "LayerSender": "fdcomm.layerwise",
+    "PauseControl": "fdcomm.pause",
+    "PauseStatistics": "fdcomm.pause",
+    "RearrangeControl": "fdcomm.rearrange",
+    "RearrangeOutcome": "fdcomm.rearrange",
+    "RearrangeStatus": "fdcomm.rearrange",
+    "IPCSignal": "fdcomm.signals.ipc_signal",
+    "shared_memory_exists": "fdcomm.signals.ipc_signal",
+    "IPCLock": "fdcomm.signals.lock",
+    "SequencedSignal": "fdcomm.signals.sequenced",
+    "SignalSet": "fdcomm.signals.signal_set",
+    "Word": "fdcomm.signals.word",
+    "DispatchStatistics": "fdcomm.stats",
+    "PartReport": "fdcomm.status",
+    "StatusCoordinator": "fdcomm.status",
+    "StatusResult": "fdcomm.status",
+    "StatusWord": "fdcomm.status",
+    "http_code": "fdcomm.status",
+    "StatusOrder": "fdcomm.status_part",
+    "StatusPart": "fdcomm.status_part",
+    "EngineWorkerQueue": "fdcomm.worker_queue",
+}
+"""Name -> the module that has it, for all that is imported late."""
+
+if not TYPE_CHECKING:  # else every name would count as one of this package's
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used."""
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(importlib.import_module(home), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
