@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from fdcomm.errors import ConfigError, FdcommError
-from fdcomm.signals.ipc_signal import IPCSignal
-from fdcomm.signals.word import Word
 
 __all__ = ("Mirrors",)
 
@@ -22,7 +20,10 @@ class Mirror:
     """
 
     def __init__(self, name: str, suffix: int | str | None, directory: str | None) -> None:
-        self.of = (name, suffix, directory)
+        # Here, not above: few hosts mirror anything, and the others start without the signals.
+        from fdcomm.signals.ipc_signal import IPCSignal
+        from fdcomm.signals.word import Word
+
         self._signal = IPCSignal(
             name, suffix=suffix, create=False, validate=False, timeout=_ATTACH_S, directory=directory
         )
