@@ -22,13 +22,13 @@ from fdcomm.errors import (
 )
 from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.host.members import Place
-from fdcomm.trace import Recorder
 from models.barrier import Config, State
 from models.barrier_state import DEAD, LIVE, UNSAID
 from models.graph import Edge
 from models.kernel import Action
 from tests.conformance.barrier_core import abstract, endings, label_of, names_of
 from tests.conformance.gated import GatedCall, GatedRuntime
+from tests.conformance.recording import Memory
 
 __all__ = ("WAITS", "BarrierServiceDriver", "Move")
 
@@ -40,19 +40,6 @@ ERROR = {
     "broken": BarrierBrokenError,
     "over": BarrierMismatchError,
 }
-
-
-class Memory(Recorder):
-    """A recorder that keeps the events."""
-
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(dict(event))
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class BarrierServiceDriver:
@@ -75,7 +62,6 @@ class BarrierServiceDriver:
         self.asleep: list[tuple[GatedCall, str, tuple[str, object] | None]] = []
         self.told: dict[tuple[int, int], int] = {}
         self._sessions = 0
-        self._read = 0
         self.engine = self.open(-1)
 
     @property
@@ -180,11 +166,8 @@ class BarrierServiceDriver:
 
     def events(self) -> list[tuple[Action, Mapping[str, Any]]]:
         """Return the events since the last look, in the model's terms."""
-        fresh, self._read = self.recorder.events[self._read :], len(self.recorder.events)
         found = []
-        for event in fresh:
-            if event["action"] == "Open":
-                continue
+        for event in self.recorder.take():
             args = dict(event["args"])
             if "barrier" in args:
                 args["barrier"] = self.names.index(args["barrier"])

@@ -7,7 +7,7 @@ everything may happen between an answer and the look of who waits for it.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,30 +24,18 @@ from fdcomm.errors import (
 )
 from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.members import Place
-from fdcomm.trace import Recorder
 from models.control import Config, Control, State
 from models.control_state import LIVE
 from models.graph import Edge
 from tests.conformance.control_core import Coverage, Deviation, difference, state_of
 from tests.conformance.control_moves import Move, host_moves, walks
 from tests.conformance.gated import GatedCall, GatedRuntime
+from tests.conformance.recording import Memory
 from tests.traces.control_runs import event_of, shown
 
 __all__ = ("ServiceDriver", "drive_service")
 
 _ENDS = {"Collect": "done", "EndLost": "lost", "EndTimeout": "late"}
-
-
-class _Memory(Recorder):
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        if event["action"] != "Open":
-            self.events.append(event)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class ServiceDriver:
@@ -56,7 +44,7 @@ class ServiceDriver:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.runtime = GatedRuntime()
-        self.recorder = _Memory()
+        self.recorder = Memory()
         self.gone: set[int] = set()
         place = Place("control", 0, self.runtime, self.recorder, lambda session: session not in self.gone)
         self.channel = ControlChannel(place, config.ranks)
@@ -277,9 +265,8 @@ def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))
-    events, driver.recorder.events = driver.recorder.events, []
     told = []
-    for event in events:
+    for event in driver.recorder.take():
         args = {**event["args"], "client": 0} if event["action"] == "Ask" else event["args"]
         told.append(((event["action"], args, event["result"]), event["post"]))
     expected = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,7 +19,6 @@ from fdcomm.errors import (
 )
 from fdcomm.host.gate_channel import GateChannel
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
-from fdcomm.trace import Recorder
 from fdcomm.transports.inproc import InprocTransport
 from models.gate import Answer, Config, Gate, Round, State
 from models.gate_state import AWAY, DEAD, LIVE, LOST
@@ -28,22 +27,11 @@ from models.kernel import Action
 from tests.conformance.gate_core import Deviation, difference, key_of
 from tests.conformance.gate_moves import Move, host_moves, must_wait, walks
 from tests.conformance.gated import GatedRuntime
+from tests.conformance.recording import Memory
 
 __all__ = ("GATE", "ServiceCoverage", "ServiceDriver", "drive_service")
 
 GATE = "send_cache"
-
-
-class _Memory(Recorder):
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        if event["protocol"] == GATE and event["action"] != "Open":
-            self.events.append(dict(event))
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 @dataclass
@@ -63,7 +51,7 @@ class ServiceDriver:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.recorder = _Memory()
+        self.recorder = Memory(GATE)
         words = memoryview(bytearray(8 * words_needed(HostConfig(config.ranks)))).cast("q")
         self.gone: set[int] = set()
         self.service = HostService(
@@ -284,9 +272,8 @@ def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))
-    events, driver.recorder.events = driver.recorder.events, []
     edges = [edge for edge in move if edge[1].name not in ("Issue", "Skip", "Crash")]
-    shown = [(event["action"], event["args"], event["post"]) for event in events]
+    shown = [(event["action"], event["args"], event["post"]) for event in driver.recorder.take()]
     expected = [(action.name, _args(before, action), _post(after)) for before, action, after in edges]
     if shown != expected:
         raise Deviation(f"recorded {shown} instead of {expected}")

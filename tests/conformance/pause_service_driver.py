@@ -23,7 +23,6 @@ from fdcomm.errors import (
 )
 from fdcomm.host.members import Place
 from fdcomm.host.pause_channel import PauseChannel
-from fdcomm.trace import Recorder
 from models.graph import Edge
 from models.kernel import Action
 from models.pause import Config, State, still
@@ -31,21 +30,11 @@ from models.pause_state import DEAD, LIVE
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.pause_core import Deviation, PauseDriver
 from tests.conformance.pause_moves import RETURNS, Move
+from tests.conformance.recording import Memory
 
 __all__ = ("INSIDE", "ServiceDriver")
 
 INSIDE = ("Crash", "Admit", "Done", "Park")  # what a host cannot see
-
-
-class _Memory(Recorder):
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(dict(event))
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class ServiceDriver(PauseDriver):
@@ -54,13 +43,12 @@ class ServiceDriver(PauseDriver):
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.runtime = GatedRuntime()
-        self.recorder = _Memory()
+        self.recorder = Memory()
         self.gone: set[int] = set()
         place = Place("pause", 0, self.runtime, self.recorder, lambda session: session not in self.gone)
         self.channel = PauseChannel(place, config.ranks)
         self.core = self.channel._core
         self._sessions = 0
-        self._read = 0
         self.of_rank = {rank: self._open(rank) for rank in range(config.ranks)}
         self.of_client = {client: self._open(-1) for client in range(1, config.clients + 1)}
         self.calls: dict[int, GatedCall] = {}
@@ -206,11 +194,8 @@ class ServiceDriver(PauseDriver):
 
     def events(self) -> list[tuple[Action, Mapping[str, Any]]]:
         """Return the events since the last look, in the model's terms."""
-        fresh, self._read = self.recorder.events[self._read :], len(self.recorder.events)
         found = []
-        for event in fresh:
-            if event["action"] == "Open":
-                continue
+        for event in self.recorder.take():
             args = {name: value for name, value in event["args"].items() if name != "order"}
             name = event["action"]
             if "client" in args:
@@ -274,7 +259,7 @@ class ServiceDriver(PauseDriver):
             refused(ProtocolViolationError, channel.let_go, self.of_rank[0], other)
         refused(FencedError, channel.pause, -7, "drain", False, 0.0)
         refused(ProtocolViolationError, channel.pause, client, "gently", False, 0.0)
-        self._read = len(self.recorder.events)
+        self.recorder.take()
         return tried
 
     def finish(self) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from fdcomm.trace import Recorder
 from models.graph import Edge, Graph
 from models.kernel import Action
 from models.rearrange import Config, State
 from models.rearrange_state import DEAD, LIVE
 
-__all__ = ("Memory", "ServiceCoverage", "can", "post_of", "walks")
+__all__ = ("ServiceCoverage", "can", "post_of", "walks")
 
 
 @dataclass
@@ -26,20 +24,6 @@ class ServiceCoverage:
     walks: int = 0
     refusals: int = 0
     actions: Counter[str] = field(default_factory=Counter)
-
-
-class Memory(Recorder):
-    """Keeps what is recorded, but for Open."""
-
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        if event["action"] != "Open":
-            self.events.append(dict(event))
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def can(config: Config, state: State, action: Action) -> bool:

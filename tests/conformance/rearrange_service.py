@@ -28,7 +28,8 @@ from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import AWAY, LIVE
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.rearrange_core import Deviation, Driver, address_of, difference, outcome_of
-from tests.conformance.rearrange_moves import Memory, ServiceCoverage, post_of, walks
+from tests.conformance.rearrange_moves import ServiceCoverage, post_of, walks
+from tests.conformance.recording import Memory
 
 __all__ = ("CHANNEL", "ServiceDriver", "drive_service")
 
@@ -74,7 +75,7 @@ class ServiceDriver:
         for party in range(2 * config.ranks + 1):
             if party not in config.movers:
                 self.join(party)
-        self.recorder.events.clear()
+        self.recorder.take()
 
     def open(self, client_id: int) -> InprocTransport:
         """Open a session."""
@@ -306,8 +307,7 @@ def _check(driver: ServiceDriver, wanted: State, edge: Edge[State] | None) -> No
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))
-    events, driver.recorder.events = driver.recorder.events, []
-    shown = [(event["action"], event["args"], event["post"]) for event in events]
+    shown = [(event["action"], event["args"], event["post"]) for event in driver.recorder.take()]
     expected = []
     if edge is not None and edge[1].name not in _UNSEEN:
         args = {"addresses": driver.config.peers} if edge[1].name == "Request" else dict(edge[1].params)

@@ -17,33 +17,18 @@ from fdcomm.errors import (
 from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.layout import BROADCASTS, WITHOUT
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
-from fdcomm.trace import Recorder
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_state import DEAD, DOWN, LIVE, LOST, UP, Call, Config, State
 from models.kernel import Action
 from tests.conformance.core_driver import abstract
 from tests.conformance.gated import GatedCall, GatedRuntime
+from tests.conformance.recording import Memory
 
-__all__ = ("Memory", "ServiceDriver", "hello")
+__all__ = ("ServiceDriver", "hello")
 
 _NO_TICKET = 1 << 40
 
 Event = tuple[Action, Mapping[str, Any], Mapping[str, Any]]
-
-
-class Memory(Recorder):
-    """A recorder that keeps the events of a protocol."""
-
-    def __init__(self, protocol: str = "dispatch") -> None:
-        self.protocol = protocol
-        self.events: list[dict[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        if event["protocol"] == self.protocol:
-            self.events.append(dict(event))
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def hello(ranks: int, client_id: int, role: str | None, dp: int = 0, kind: str = "worker") -> Hello:
@@ -87,7 +72,6 @@ class ServiceDriver:
         self.got: list[tuple[int, ...]] = [()] * config.ranks
         self.seen = [0] * config.producers
         self._number: dict[int, int] = {}  # the host's number of a model's producer, the newest one
-        self._read = 0
         for producer in range(config.producers):
             self.step(Action("Connect", (("producer", producer),)))
 
@@ -114,17 +98,15 @@ class ServiceDriver:
 
     def events(self) -> list[Event]:
         """Return the events since the last look, under the model's numbers; readers' own producer parts left out."""
-        fresh, self._read = self.recorder.events[self._read :], len(self.recorder.events)
         model_number = {number: producer for producer, number in self._number.items()}
         found = []
-        for event in fresh:
+        for event in self.recorder.take():
             args = dict(event.get("args", {}))
             if "producer" in args:
                 if args["producer"] not in model_number:
                     continue
                 args["producer"] = model_number[args["producer"]]
-            if event["action"] != "Open":
-                found.append((Action(event["action"], tuple(args.items())), event["result"], event["post"]))
+            found.append((Action(event["action"], tuple(args.items())), event["result"], event["post"]))
         return found
 
     def step(self, action: Action) -> None:

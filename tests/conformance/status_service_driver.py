@@ -26,8 +26,8 @@ from models.graph import Edge
 from models.kernel import Action
 from models.status import Config, Reported, State
 from models.status_state import AWAY, DEAD, LIVE, LOST
-from tests.conformance.barrier_service_driver import Memory
 from tests.conformance.gated import GatedCall, GatedRuntime
+from tests.conformance.recording import Memory
 from tests.conformance.status_core import GOALS, components_of, name_of
 
 __all__ = ("Move", "StatusServiceDriver")
@@ -53,7 +53,6 @@ class StatusServiceDriver:
         self.asleep: dict[Party, GatedCall] = {}
         self.asking: GatedCall | None = None
         self._sessions = 0
-        self._read = 0
         self.client = self.open()
         self.channel.declare(self.client, [list(one) for one in self.declared])  # type: ignore[misc]
 
@@ -176,10 +175,9 @@ class StatusServiceDriver:
 
     def events(self) -> list[tuple[Action, Mapping[str, Any]]]:
         """Return the events since the last look, in the model's terms."""
-        fresh, self._read = self.recorder.events[self._read :], len(self.recorder.events)
         found = []
-        for event in fresh:
-            if event["action"] in ("Open", "Declare"):
+        for event in self.recorder.take():
+            if event["action"] == "Declare":
                 continue
             args = dict(event["args"])
             if "component" in args:
