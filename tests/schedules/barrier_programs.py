@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from fdcomm.errors import (
     BarrierBrokenError,
@@ -17,53 +15,24 @@ from fdcomm.errors import (
     PeerLostError,
 )
 from fdcomm.host.barrier_channel import BarrierChannel
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.host.service import HostConfig
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
-from fdcomm.trace import FORMAT, Recorder
 from models.barrier_trace import accept
+from tests.schedules.hosted import HostBed
 
 __all__ = ("LARGER", "PROGRAMS", "Bed", "of_ranks")
 
-_judged: dict[tuple[str, ...], str] = {}
 GROUP = "barriers.to_cpu"
 A, B = "swap_to_cpu_barrier1", "swap_to_cpu_barrier2"
 
 
-class _Memory(Recorder):
-    """Keeps the events: an execution has no file."""
-
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-
-    def close(self) -> None:
-        self.events.clear()
-
-
-class Bed:
-    """A host service with a group of barriers, a session for each rank, and the record of what they were told.
-
-    ``invariant`` looks at the group whenever no lock is held; at the end the model judges the recorded events.
-    """
+class Bed(HostBed):
+    """A host service with a group of barriers, a session for each rank, and the record of what they were told."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int) -> None:
-        self.runtime = runtime
-        config = HostConfig(ranks, kind="cache")
-        self.recorder = _Memory()
-        words = runtime.words(words_needed(config))
-        self.service = HostService(config, runtime, words, recorder=self.recorder, only=(GROUP,))
+        super().__init__(runtime, HostConfig(ranks, kind="cache"), GROUP, accept)
         self.sessions = [self.session(rank) for rank in range(ranks)]
         self.told: dict[int, list[object]] = {rank: [] for rank in range(ranks)}
-
-    def session(self, rank: int) -> int:
-        """Open a session."""
-        size = self.service.config.tp_size
-        hello = Hello(
-            version=PROTOCOL_VERSION, kind="cache", num_client=size, client_id=rank, dp_rank=0, role=None, pid=rank
-        )
-        return self.service.open_session(hello)["session"]
 
     def wait(self, rank: int, barrier: str = A, label: str = "", timeout: float | None = None) -> None:
         """Wait, and note the order of arrival or the error's name."""
@@ -77,15 +46,6 @@ class Bed:
         """Abort or reset."""
         self.service.act(self.sessions[rank], GROUP, action, barrier)
 
-    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
-        """Return the scenario of these tasks."""
-
-        def at_the_end() -> None:
-            final()
-            self._judge()
-
-        return Scenario(tasks, invariant=self.invariant, final=at_the_end)
-
     def invariant(self) -> None:
         """What must hold between any two critical sections."""
         if not self.runtime.idle():
@@ -96,13 +56,6 @@ class Bed:
         there = [rank for name in core.names for rank in core.arrived(name)]
         assert len(set(there)) == len(there) < core.ranks, f"{there} wait"
         assert set(there) <= core.live, "a rank waits that is gone"
-
-    def _judge(self) -> None:
-        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
-        if lines not in _judged:
-            verdict = accept(lines)[0]
-            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
-        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"
 
 
 def of_ranks(count: int, task: Callable[[int], None]) -> dict[str, Callable[[], None]]:

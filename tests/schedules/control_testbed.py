@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fdcomm import EngineWorkerQueue
 from fdcomm.control import ControlClient, ControlServer
 from fdcomm.errors import FdcommError, StaleAnswerError
 from fdcomm.host.control_channel import ControlChannel
-from fdcomm.host.service import HostConfig, HostService, words_needed
+from fdcomm.host.service import HostConfig
 from fdcomm.testing import ControlledRuntime, Scenario
-from fdcomm.trace import FORMAT, Recorder
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_trace import accept
+from tests.schedules.hosted import HostBed
 
 __all__ = ("ControlBed",)
 
-_judged: dict[tuple[str, ...], str] = {}
 
-
-class _Memory(Recorder):
-    """Keeps the events: an execution has no file."""
-
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-
-    def close(self) -> None:
-        self.events.clear()
-
-
-class ControlBed:
-    """A host service, handles over it, and what their calls were told. At the end the model judges the events."""
+class ControlBed(HostBed):
+    """A host service, handles over it, and what their calls were told."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int) -> None:
-        self.runtime = runtime
         self.ranks = ranks
-        self.recorder = _Memory()
-        config = HostConfig(ranks)
-        words = runtime.words(words_needed(config))
         self.gone: set[int] = set()
-        self.service = HostService(
-            config, runtime, words, recorder=self.recorder, is_connected=self._is_connected, only=("control",)
-        )
+        super().__init__(runtime, HostConfig(ranks), "control", accept, self._is_connected)
         channel = self.service.channel("control")
         if not isinstance(channel, ControlChannel):
             raise TypeError(channel)
@@ -123,13 +102,7 @@ class ControlBed:
                 self.done[rank].append((request.payload, "answered"))
 
     def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
-        """Return the scenario of these tasks."""
-
-        def at_the_end() -> None:
-            final()
-            self._judge()
-
-        return Scenario(tasks, invariant=self.invariant, final=at_the_end, close=self.close)
+        return replace(super().scenario(tasks, final), close=self.close)
 
     def invariant(self) -> None:
         """What must hold between any two critical sections."""
@@ -139,10 +112,3 @@ class ControlBed:
         for request in core.open.values():
             assert not set(request.answers) & request.without, f"{request} has an answer of a rank that is without"
         assert all(doing in (0, served) for doing, served in zip(core.doing, core.served, strict=True))
-
-    def _judge(self) -> None:
-        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
-        if lines not in _judged:
-            verdict = accept(lines)[0]
-            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
-        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"

@@ -43,7 +43,7 @@ def two_collectors(runtime: ControlledRuntime) -> Scenario:
     """Two engines collect one round each: none is given twice, none is lost."""
     bed = GateBed(runtime)
     told: dict[int, list[Any]] = {0: [], 1: []}
-    sessions = [bed.engine, bed.session(-1)]
+    sessions = [bed.engine, bed.session(-1, "producer")]
 
     def engine(number: int) -> None:
         told[number].append(bed.collect(session=sessions[number])[0])

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 from fdcomm.errors import FencedError, PeerLostError
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
+from tests.conformance.service_driver import hello
 from tests.schedules.testbed import Testbed
 
 __all__ = ("PROGRAMS", "RACES", "race")
@@ -110,10 +111,8 @@ class _Results:
         config = HostConfig(1, kind="cache")
         words = runtime.words(words_needed(config))
         self.service = HostService(config, runtime, words, only=("done",))
-        hello = Hello(
-            version=PROTOCOL_VERSION, kind="cache", num_client=1, client_id=0, dp_rank=0, role="producer", pid=0
-        )
-        self.rank, self.taker, self.reset = (self.service.open_session(hello)["session"] for _ in range(3))
+        said = hello(1, 0, "producer", kind="cache")
+        self.rank, self.taker, self.reset = (self.service.open_session(said)["session"] for _ in range(3))
         self.posted: list[int] = []
         self.taken: list[int] = []
         self.handled: list[int] = []

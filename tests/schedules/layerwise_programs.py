@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,13 +12,13 @@ from fdcomm.layer_progress import PairWords
 from fdcomm.layerwise import LayerSender
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from models.dispatch_trace import accept
+from tests.schedules.hosted import judge
 from tests.traces.layerwise_runs import Memory
 
 __all__ = ("PROGRAMS", "RACES", "race")
 
 LAYERS = 2
 _LIMIT_S = 5.0
-_judged: dict[tuple[str, ...], str] = {}
 
 
 # -- the words -----------------------------------------------------------------------------------------------------
@@ -165,11 +164,7 @@ class Bed:
 
         def at_the_end() -> None:
             final()
-            lines = tuple(json.dumps(event) for event in self.memory.events)
-            if lines not in _judged:
-                (verdict,) = accept(lines)
-                _judged[lines] = "" if verdict.accepted else str(verdict)
-            assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"
+            judge(accept, self.memory.events)
 
         return Scenario(tasks, final=at_the_end)
 

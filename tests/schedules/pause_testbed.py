@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fdcomm import EngineCacheQueue
-from fdcomm.host.service import HostConfig, HostService, words_needed
+from fdcomm.host.service import HostConfig
 from fdcomm.pause import PauseControl
 from fdcomm.testing import ControlledRuntime, Scenario
-from fdcomm.trace import FORMAT, Recorder
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_trace import accept
+from tests.schedules.hosted import HostBed
 
 __all__ = ("PauseBed", "World")
-
-_judged: dict[tuple[str, ...], str] = {}
 
 
 class World:
@@ -46,27 +43,12 @@ class World:
         assert not (self.working and self.relying), "a task runs in a pause"
 
 
-class _Memory(Recorder):
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-
-    def close(self) -> None:
-        self.events.clear()
-
-
-class PauseBed:
+class PauseBed(HostBed):
     """A host service with its pause channel, and a control for each rank, whose threads are tasks too."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int = 1) -> None:
-        self.runtime = runtime
+        super().__init__(runtime, HostConfig(ranks, kind="cache"), "pause", accept)
         self.world = World(runtime)
-        config = HostConfig(ranks, kind="cache")
-        self.recorder = _Memory()
-        words = runtime.words(words_needed(config))
-        self.service = HostService(config, runtime, words, recorder=self.recorder, only=("pause",))
         self.ranks = ranks
         self.queues = [self._queue(rank) for rank in range(ranks)]
         self.controls = [PauseControl(queue, rank=True) for queue in self.queues]
@@ -108,17 +90,10 @@ class PauseBed:
             assert [control.inflight for control in self.controls] == [0] * self.ranks, "a job is still counted"
             if final is not None:
                 final()
-            self._judge()
+            self.judge()
 
         def close() -> None:
             for queue in (*self.queues, self.api._queue):
                 queue._transport = None  # nothing of it outlives the execution
 
         return Scenario({name: ending(task) for name, task in tasks.items()}, final=at_the_end, close=close)
-
-    def _judge(self) -> None:
-        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
-        if lines not in _judged:
-            verdict = accept(lines)[0]
-            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
-        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from fdcomm.host.rearrange_channel import RearrangeChannel
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
-from fdcomm.testing import ControlledRuntime, Scenario
-from fdcomm.trace import FORMAT, Recorder
+from fdcomm.host.service import HostConfig
+from fdcomm.testing import ControlledRuntime
 from models.dispatch_trace import accept
+from tests.schedules.hosted import HostBed
 
 __all__ = ("RearrangeBed",)
 
 CHANNEL = "rearrange"
-_judged: dict[tuple[str, ...], str] = {}
 
 
-class _Memory(Recorder):
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-
-    def close(self) -> None:
-        self.events.clear()
-
-
-class RearrangeBed:
-    """A host service with a session for each party; ``final`` has the model judge what was recorded."""
+class RearrangeBed(HostBed):
+    """A host service with a session for each party."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int = 2) -> None:
-        self.runtime = runtime
-        config = HostConfig(ranks)
-        self.recorder = _Memory()
-        words = runtime.words(words_needed(config))
-        self.service = HostService(config, runtime, words, recorder=self.recorder, only=(CHANNEL,))
+        super().__init__(runtime, HostConfig(ranks), CHANNEL, accept)
         channel = self.service.channel(CHANNEL)
         assert isinstance(channel, RearrangeChannel)
         self.core = channel._core
@@ -46,13 +28,8 @@ class RearrangeBed:
         self.loaders = [self.session(rank) for rank in range(ranks)]
         self.workers = [self.session(rank) for rank in range(ranks)]
 
-    def session(self, client_id: int) -> int:
-        """Open a session."""
-        ranks, role = self.service.config.tp_size, "producer"
-        hello = Hello(
-            version=PROTOCOL_VERSION, kind="worker", num_client=ranks, client_id=client_id, dp_rank=0, role=role, pid=0
-        )
-        return self.service.open_session(hello)["session"]
+    def session(self, client_id: int = 0, role: str | None = "producer") -> int:
+        return super().session(client_id, role)
 
     def act(self, session: int, action: str, *args: Any) -> Any:
         """Call the channel."""
@@ -102,15 +79,6 @@ class RearrangeBed:
         """Return how a request has ended."""
         return str(self.act(self.requester, "wait", number, 0.0)["what"])
 
-    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
-        """Return the scenario of these tasks, with the checks of this testbed."""
-
-        def at_the_end() -> None:
-            final()
-            self._judge()
-
-        return Scenario(tasks, invariant=self.invariant, final=at_the_end)
-
     def invariant(self) -> None:
         """What must hold between any two critical sections."""
         if not self.runtime.idle():
@@ -120,10 +88,3 @@ class RearrangeBed:
         assert over == (core.request_number in core.outcomes or not core.request_number), "an outcome too early or late"
         assert not core.exchanging() or core.phase == "UPDATING", "weights are exchanged for no request"
         assert "swap" not in core.worker or "here" not in core.worker, "one has begun without another"
-
-    def _judge(self) -> None:
-        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
-        if lines not in _judged:
-            verdict = accept(lines)[0]
-            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
-        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"

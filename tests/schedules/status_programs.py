@@ -2,64 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from fdcomm.errors import FdcommError, FencedError, HostLostError, StaleReportError, StatusBusyError
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.host.service import HostConfig
 from fdcomm.host.status_channel import StatusChannel
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
-from fdcomm.trace import FORMAT, Recorder
 from models.status_trace import accept
+from tests.schedules.hosted import HostBed
 
 __all__ = ("LARGER", "PROGRAMS", "Bed")
 
-_judged: dict[tuple[str, ...], str] = {}
 Declared = list[tuple[str, int, int]]
 CACHE: Declared = [("kv_cache", 0, 2)]
 STAGES: Declared = [("kv_cache", 0, 1), ("prefix_tree", 1, 1)]
 ONE: Declared = [("kv_cache", 0, 1)]
 
 
-class _Memory(Recorder):
-    """Keeps the events: an execution has no file."""
-
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-
-    def close(self) -> None:
-        self.events.clear()
-
-
-class Bed:
-    """A host service with components, a session for each part and two for clients, and what these were told.
-
-    ``invariant`` looks at the components whenever no lock is held; at the end the model judges the recorded events.
-    """
+class Bed(HostBed):
+    """A host service with components, a session for each part and two for clients, and what these were told."""
 
     def __init__(self, runtime: ControlledRuntime, declared: Declared) -> None:
-        self.runtime = runtime
-        config = HostConfig(2)
-        self.recorder = _Memory()
-        self.service = HostService(
-            config, runtime, runtime.words(words_needed(config)), recorder=self.recorder, only=("status",)
-        )
+        super().__init__(runtime, HostConfig(2), "status", accept)
         self.clients = [self.session(), self.session()]
         self.act(self.clients[0], "declare", declared)
         self.parties = [(name, part) for name, _, parts in declared for part in range(parts)]
         self.sessions = {party: self.session() for party in self.parties}
         self.told: list[list[object]] = [[], []]
         self.reports: dict[tuple[str, int], list[object]] = {party: [] for party in self.parties}
-
-    def session(self) -> int:
-        """Open a session."""
-        hello = Hello(version=PROTOCOL_VERSION, kind="worker", num_client=2, client_id=0, dp_rank=0, role=None, pid=1)
-        return self.service.open_session(hello)["session"]
 
     def act(self, session: int, action: str, *args: object) -> Any:
         """Call the host."""
@@ -90,15 +62,6 @@ class Bed:
         """Return a task for each part."""
         return {f"{name} {part}": partial(self.serve, (name, part), times) for name, part in self.parties}
 
-    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
-        """Return the scenario of these tasks."""
-
-        def at_the_end() -> None:
-            final()
-            self._judge()
-
-        return Scenario(tasks, invariant=self.invariant, final=at_the_end)
-
     @property
     def channel(self) -> StatusChannel:
         """The channel inside."""
@@ -106,7 +69,7 @@ class Bed:
         assert isinstance(channel, StatusChannel)
         return channel
 
-    def words(self) -> list[int]:
+    def status_words(self) -> list[int]:
         """Return the words, without a call."""
         core = self.channel._core
         assert core is not None
@@ -121,13 +84,6 @@ class Bed:
         assert core.advance() is None, "something was due, and nobody took it"
         assert not core.changing or core.open is not None, "something is changing for nobody"
 
-    def _judge(self) -> None:
-        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
-        if lines not in _judged:
-            verdict = accept(lines)[0]
-            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
-        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"
-
 
 def change(runtime: ControlledRuntime, declared: Declared, goals: tuple[str, ...]) -> Scenario:
     """One request after the other: all are done."""
@@ -136,7 +92,7 @@ def change(runtime: ControlledRuntime, declared: Declared, goals: tuple[str, ...
     def client() -> None:
         for goal in goals:
             bed.ask(0, goal)
-            assert bed.words() == [-2 if goal == "clear" else 0] * len(declared)
+            assert bed.status_words() == [-2 if goal == "clear" else 0] * len(declared)
 
     def final() -> None:
         assert bed.told[0] == ["done"] * len(goals), f"told {bed.told}"
@@ -153,7 +109,7 @@ def two_clients(runtime: ControlledRuntime) -> Scenario:
         told = sorted(str(answers[0]) for answers in bed.told)
         assert told in (["<class 'fdcomm.errors.StatusBusyError'>", "done"], ["done", "done"]), f"told {told}"
         assert StatusBusyError not in bed.told[0] or bed.told[1] == ["done"]
-        assert bed.words() == [-2]
+        assert bed.status_words() == [-2]
 
     clients = {f"client {n}": partial(bed.ask, n, "clear") for n in range(2)}
     return bed.scenario({**clients, **bed.parts(1)}, final)
@@ -180,7 +136,7 @@ def failure(runtime: ControlledRuntime) -> Scenario:
 
     def final() -> None:
         assert bed.told[0] == ["failed"], f"told {bed.told}"
-        assert bed.words() == [-1]
+        assert bed.status_words() == [-1]
         for party in bed.parties:
             assert bed.act(bed.sessions[party], "take", *party, 0.0) is None
 
@@ -203,7 +159,7 @@ def time_limit(runtime: ControlledRuntime) -> Scenario:
 
     def final() -> None:
         assert bed.told[0] in (["done", "done"], ["late", "done"]), f"told {bed.told}"
-        assert bed.words() == [0]
+        assert bed.status_words() == [0]
 
     return bed.scenario({"client": client, "part": part}, final)
 

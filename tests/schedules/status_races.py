@@ -49,7 +49,7 @@ def _our_late_writer(runtime: ControlledRuntime) -> Scenario:
 
     def final() -> None:
         assert bed.told[0] == ["done", "late"], f"told {bed.told}"
-        assert bed.words() == [UPDATING], f"the word is {bed.words()}"
+        assert bed.status_words() == [UPDATING], f"the word is {bed.status_words()}"
 
     return bed.scenario({"api": api, **bed.parts(1)}, final)
 
@@ -75,7 +75,7 @@ def _our_reader(runtime: ControlledRuntime) -> Scenario:
         assert bed.act(bed.clients[1], "view")["components"]["kv_cache"]["word"] in (NORMAL, CLEARING)
 
     def final() -> None:
-        assert bed.words() == [CLEARING], f"the word is {bed.words()}"
+        assert bed.status_words() == [CLEARING], f"the word is {bed.status_words()}"
 
     return bed.scenario({"worker": worker, "api": partial(bed.ask, 0, "clear", 0.0)}, final)
 

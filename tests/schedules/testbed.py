@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
@@ -10,27 +9,12 @@ from typing import Any
 from fdcomm.errors import FdcommError
 from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.layout import BROADCASTS
-from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, HostService, words_needed
+from fdcomm.host.service import HostConfig
 from fdcomm.testing import ControlledRuntime, Scenario
-from fdcomm.trace import FORMAT, Recorder
 from models.dispatch_trace import accept
+from tests.schedules.hosted import HostBed
 
 __all__ = ("Testbed",)
-
-_judged: dict[tuple[str, ...], str] = {}
-
-
-class _Memory(Recorder):
-    """Keeps the events: an execution has no file."""
-
-    def __init__(self) -> None:
-        self.events: list[Mapping[str, Any]] = []
-
-    def write(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-
-    def close(self) -> None:
-        self.events.clear()
 
 
 class _Book(dict[int, int]):
@@ -53,38 +37,16 @@ class _Book(dict[int, int]):
         super().__setitem__(session, replica)
 
 
-class Testbed:
-    """A host service, and the record of what its callers got.
-
-    ``invariant`` looks at the service whenever no lock is held; ``final`` has the model judge the recorded events:
-    each execution must be a behaviour of the specification, results included.
-    """
+class Testbed(HostBed):
+    """A host service of dispatch or one that extends it, and the record of what its callers got."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int, depth: int = 1, protocol: str = "dispatch") -> None:
-        self.runtime = runtime
-        self.protocol = protocol
-        self.kind = next(kind for kind, names in BROADCASTS.items() if protocol in names)
-        config = HostConfig(ranks, depth=depth, kind=self.kind)
-        self.words = runtime.words(words_needed(config))
-        self.base = BROADCASTS[self.kind].index(protocol) * (1 + ranks)
-        self.recorder = _Memory()
-        self.service = HostService(config, runtime, self.words, recorder=self.recorder, only=(protocol,))
+        kind = next(kind for kind, names in BROADCASTS.items() if protocol in names)
+        super().__init__(runtime, HostConfig(ranks, depth=depth, kind=kind), protocol, accept)
+        self.base = BROADCASTS[kind].index(protocol) * (1 + ranks)
         self.service._replica_of = _Book(runtime)
         self.got: dict[int, list[int]] = {rank: [] for rank in range(ranks)}
         self.raised: list[str] = []
-
-    def session(self, client_id: int, role: str | None = None) -> int:
-        """Open a session."""
-        hello = Hello(
-            version=PROTOCOL_VERSION,
-            kind=self.kind,
-            num_client=self.service.config.tp_size,
-            client_id=client_id,
-            dp_rank=0,
-            role=role,
-            pid=client_id,
-        )
-        return self.service.open_session(hello)["session"]
 
     def readers(self) -> list[int]:
         """Open a session of a reader for each rank."""
@@ -116,7 +78,7 @@ class Testbed:
             if final is not None:
                 final()
                 self.invariant()
-            self._judge()
+            self.judge()
 
         return Scenario(tasks, invariant=self.invariant, final=at_the_end)
 
@@ -148,13 +110,6 @@ class Testbed:
         assert all(e.id < id_ for e in core.log for id_ in waiting), "a call was overtaken"
         assert all(call.producer in core.prod_seen for call in core.waiting), "a call of a producer that is gone"
         assert all(len(e.taken) < core.ranks for e in core.log), "a batch that all have taken is still there"
-
-    def _judge(self) -> None:
-        lines = tuple(json.dumps({"v": FORMAT, **event}) for event in self.recorder.events)
-        if lines not in _judged:
-            verdict = accept(lines)[0]
-            _judged[lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
-        assert not _judged[lines], f"the model refuses the run: {_judged[lines]}"
 
 
 class _Expected:

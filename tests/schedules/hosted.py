@@ -1,0 +1,87 @@
+"""The shipping host service on a controlled runtime: what the testbeds of the single protocols stand on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from fdcomm.host.service import HostConfig, HostService, words_needed
+from fdcomm.testing import ControlledRuntime, Scenario
+from fdcomm.trace import FORMAT, Recorder
+from models.acceptance import Verdict
+from tests.conformance.service_driver import hello
+
+__all__ = ("Accept", "HostBed", "judge")
+
+Accept = Callable[[Iterable[str]], list[Verdict]]
+
+_judged: dict[tuple[Accept, tuple[str, ...]], str] = {}
+
+
+class Recorded(Recorder):
+    """Keeps the events: an execution has no file."""
+
+    def __init__(self) -> None:
+        self.events: list[Mapping[str, Any]] = []
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        self.events.clear()
+
+
+def judge(accept: Accept, events: Iterable[Mapping[str, Any]]) -> None:
+    """Have the model judge one channel's events. Many executions record the same ones, which are judged once."""
+    lines = tuple(json.dumps({"v": FORMAT, **event}) for event in events)
+    if (accept, lines) not in _judged:
+        (verdict,) = accept(lines)
+        _judged[accept, lines] = "" if verdict.accepted else f"event {verdict.events}: {verdict.reason}"
+    assert not _judged[accept, lines], f"the model refuses the run: {_judged[accept, lines]}"
+
+
+class HostBed:
+    """A host service that runs one channel only.
+
+    ``invariant`` looks at it after each step; at the end ``accept`` judges the recorded events: each execution must be
+    a behaviour of the specification, results included.
+    """
+
+    def __init__(
+        self,
+        runtime: ControlledRuntime,
+        config: HostConfig,
+        protocol: str,
+        accept: Accept,
+        is_connected: Callable[[int], bool] = lambda session: True,
+    ) -> None:
+        self.runtime = runtime
+        self.protocol = protocol
+        self.recorder = Recorded()
+        self.words = runtime.words(words_needed(config))
+        self.service = HostService(
+            config, runtime, self.words, recorder=self.recorder, is_connected=is_connected, only=(protocol,)
+        )
+        self._accept = accept
+
+    def session(self, client_id: int = 0, role: str | None = None) -> int:
+        """Open a session."""
+        config = self.service.config
+        return self.service.open_session(hello(config.tp_size, client_id, role, kind=config.kind))["session"]
+
+    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
+        """Return the scenario of these tasks, with the checks of this testbed."""
+
+        def at_the_end() -> None:
+            final()
+            self.judge()
+
+        return Scenario(tasks, invariant=self.invariant, final=at_the_end)
+
+    def invariant(self) -> None:
+        """What must hold between any two critical sections."""
+
+    def judge(self) -> None:
+        """Have the model judge what was recorded."""
+        judge(self._accept, self.recorder.events)
