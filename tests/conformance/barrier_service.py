@@ -6,7 +6,7 @@ with that wait; and a rank whose connection is gone is fenced by the first wait 
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,7 +14,8 @@ from models.barrier import Barrier, Config, State
 from models.graph import Edge, Graph, build
 from models.kernel import Action
 from tests.conformance.barrier_core import Deviation, difference
-from tests.conformance.barrier_service_driver import WAITS, BarrierServiceDriver, Move
+from tests.conformance.barrier_service_driver import WAITS, BarrierServiceDriver
+from tests.conformance.walks import Move, Moves, Steps, reachable_moves, walks
 
 __all__ = ("Coverage", "drive_service", "host_moves")
 
@@ -31,22 +32,13 @@ class Coverage:
     actions: Counter[str] = field(default_factory=Counter)
 
 
-def host_moves(config: Config) -> tuple[Graph[State], dict[State, list[Move]]]:
+def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
     """Return the model's graph, and what a host can do in each state that it can be in."""
     graph = build(Barrier(config))
-    steps = graph.successors()
-    moves: dict[State, list[Move]] = {}
-    todo = deque(graph.initial)
-    while todo:
-        state = todo.popleft()
-        if state in moves:
-            continue
-        moves[state] = list(_moves(state, steps))
-        todo.extend(move[-1][2] for move in moves[state])
-    return graph, moves
+    return graph, reachable_moves(graph, _moves)
 
 
-def _moves(state: State, steps: dict[State, list[tuple[Action, State]]]) -> Iterator[Move]:
+def _moves(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
     for action, after in steps[state]:
         edge = (state, action, after)
         if action.name == "Join":
@@ -59,34 +51,10 @@ def _moves(state: State, steps: dict[State, list[tuple[Action, State]]]) -> Iter
                     yield from ((edge, (after, join, joined), *rest) for rest in _first_waits(joined, join, steps))
 
 
-def _first_waits(state: State, join: Action, steps: dict[State, list[tuple[Action, State]]]) -> Iterator[Move]:
+def _first_waits(state: State, join: Action, steps: Steps[State]) -> Iterator[Move[State]]:
     for action, after in steps[state]:
         if action.name in WAITS and action.param("rank") == join.param("rank"):
             yield ((state, action, after),)
-
-
-def _walks(start: State, moves: dict[State, list[Move]]) -> Iterator[list[Move]]:
-    parent: dict[State, Move | None] = {start: None}
-    order = deque([start])
-    while order:
-        for move in moves[order.popleft()]:
-            if move[-1][2] not in parent:
-                parent[move[-1][2]] = move
-                order.append(move[-1][2])
-    left = {state: list(found) for state, found in moves.items()}
-    for state in parent:
-        while left[state]:
-            walk: list[Move] = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0][0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                walk.append(left[at].pop())
-                at = walk[-1][-1][2]
-            yield walk
 
 
 def drive_service(config: Config, *, lazy: bool = False) -> Coverage:
@@ -95,7 +63,7 @@ def drive_service(config: Config, *, lazy: bool = False) -> Coverage:
     coverage = Coverage(of=len(graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
-    for walk in _walks(graph.initial[0], moves):
+    for walk in walks(graph.initial[0], moves):
         coverage.walks += 1
         driver = BarrierServiceDriver(config, lazy=lazy)
         driver.events()
@@ -119,7 +87,7 @@ def drive_service(config: Config, *, lazy: bool = False) -> Coverage:
     return coverage
 
 
-def _check(driver: BarrierServiceDriver, wanted: State, move: Move) -> None:
+def _check(driver: BarrierServiceDriver, wanted: State, move: Move[State]) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))

@@ -24,15 +24,14 @@ from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.host.members import Place
 from models.barrier import Config, State
 from models.barrier_state import DEAD, LIVE, UNSAID
-from models.graph import Edge
 from models.kernel import Action
 from tests.conformance.barrier_core import abstract, endings, label_of, names_of
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.recording import Memory
+from tests.conformance.walks import Move
 
-__all__ = ("WAITS", "BarrierServiceDriver", "Move")
+__all__ = ("WAITS", "BarrierServiceDriver")
 
-Move = tuple[Edge[State], ...]
 WAITS = ("Arrive", "Pass", "Mismatch", "Refuse")
 ERROR = {
     "lost": PeerLostError,
@@ -79,7 +78,7 @@ class BarrierServiceDriver:
         """Return the model's state that the channel is in."""
         return abstract(self.core, self.dead, self.undone, self.passed)
 
-    def take(self, move: Move) -> None:
+    def take(self, move: Move[State]) -> None:
         """Do what the actions of the move are, in one call."""
         action, last = move[0][1], move[-1]
         name, rank = last[1].name, action.param("rank")

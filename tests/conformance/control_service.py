@@ -28,9 +28,10 @@ from models.control import Config, Control, State
 from models.control_state import LIVE
 from models.graph import Edge
 from tests.conformance.control_core import Coverage, Deviation, difference, state_of
-from tests.conformance.control_moves import Move, host_moves, walks
+from tests.conformance.control_moves import host_moves
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.recording import Memory
+from tests.conformance.walks import Move, walks
 from tests.traces.control_runs import event_of, shown
 
 __all__ = ("ServiceDriver", "drive_service")
@@ -68,7 +69,7 @@ class ServiceDriver:
         """Return the model's state that the channel is in."""
         return state_of(self.channel._core, self.requests, self.dead, pickle.loads)
 
-    def take(self, move: Move) -> None:
+    def take(self, move: Move[State]) -> None:
         """Do what the actions of the move are, in one call."""
         names = [action.name for _, action, _ in move]
         before, action, _ = move[0]
@@ -86,7 +87,7 @@ class ServiceDriver:
         else:
             self._life(names, rank)
 
-    def _ask(self, move: Move) -> None:
+    def _ask(self, move: Move[State]) -> None:
         session, number = self.open(-1), move[0][2].asked
         payload = pickle.dumps(f"request {number}")
         call = self.runtime.start(lambda: self.channel.ask(session, payload, 1.0))
@@ -137,7 +138,7 @@ class ServiceDriver:
         if not call.notified:
             raise Deviation(f"{name} is due, and who waits for it sleeps without being notified")
 
-    def _take(self, rank: int, move: Move) -> None:
+    def _take(self, rank: int, move: Move[State]) -> None:
         if len(move) > 1 or move[0][1].name == "Join":
             if move[0][1].name == "Fence":
                 self.closed.append(self.holder[rank])
@@ -261,7 +262,7 @@ def drive_service(config: Config) -> Coverage:
     return coverage
 
 
-def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
+def _check(driver: ServiceDriver, wanted: State, move: Move[State]) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))

@@ -25,9 +25,10 @@ from models.gate_state import AWAY, DEAD, LIVE, LOST
 from models.graph import Edge
 from models.kernel import Action
 from tests.conformance.gate_core import Deviation, difference, key_of
-from tests.conformance.gate_moves import Move, host_moves, must_wait, walks
+from tests.conformance.gate_moves import host_moves, must_wait
 from tests.conformance.gated import GatedRuntime
 from tests.conformance.recording import Memory
+from tests.conformance.walks import Move, walks
 
 __all__ = ("GATE", "ServiceCoverage", "ServiceDriver", "drive_service")
 
@@ -110,7 +111,7 @@ class ServiceDriver:
             ended=self.ended,
         )
 
-    def take(self, move: Move) -> None:
+    def take(self, move: Move[State]) -> None:
         """Make the call that does a move, and check what its caller is told."""
         before, action, _ = move[0]
         after = move[-1][2]
@@ -135,7 +136,7 @@ class ServiceDriver:
         result: bool = transport.call("act", GATE, "put_answer", key, payload, 0.0, "put", timeout=0.0)
         return result
 
-    def _answer(self, rank: int, move: Move) -> None:
+    def _answer(self, rank: int, move: Move[State]) -> None:
         before, _, after = move[-1][0], move[-1][1], move[-1][2]
         last = move[-1][1]
         if move[0][1].name == "Join":
@@ -268,7 +269,7 @@ def drive_service(config: Config) -> ServiceCoverage:
     return coverage
 
 
-def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
+def _check(driver: ServiceDriver, wanted: State, move: Move[State]) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))

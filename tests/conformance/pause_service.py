@@ -11,8 +11,9 @@ from models.kernel import Action
 from models.pause import Config, State
 from models.pause_state import DEAD, LIVE
 from tests.conformance.pause_core import Deviation, difference
-from tests.conformance.pause_moves import Move, host_moves, walks
+from tests.conformance.pause_moves import host_moves
 from tests.conformance.pause_service_driver import INSIDE, ServiceDriver
+from tests.conformance.walks import Move, walks
 
 __all__ = ("Coverage", "drive_service")
 
@@ -59,7 +60,7 @@ def drive_service(config: Config) -> Coverage:
     return coverage
 
 
-def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
+def _check(driver: ServiceDriver, wanted: State, move: Move[State]) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))

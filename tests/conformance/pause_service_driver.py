@@ -29,8 +29,9 @@ from models.pause import Config, State, still
 from models.pause_state import DEAD, LIVE
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.pause_core import Deviation, PauseDriver
-from tests.conformance.pause_moves import RETURNS, Move
+from tests.conformance.pause_moves import RETURNS
 from tests.conformance.recording import Memory
+from tests.conformance.walks import Move
 
 __all__ = ("INSIDE", "ServiceDriver")
 
@@ -67,7 +68,7 @@ class ServiceDriver(PauseDriver):
             raise Deviation(f"{self.core.holders} hold the pause, and should be {self.hold}")
         return frozenset(self.hold)
 
-    def take(self, move: Move) -> None:
+    def take(self, move: Move[State]) -> None:
         """Do what the actions of the move are, in one critical section."""
         before, action, after = move[0]
         client, rank = action.param("client"), action.param("rank")
@@ -120,7 +121,7 @@ class ServiceDriver(PauseDriver):
 
     # -- clients -------------------------------------------------------------------------------------------------
 
-    def _client_move(self, client: int, move: Move) -> None:
+    def _client_move(self, client: int, move: Move[State]) -> None:
         channel, session = self.channel, self.of_client[client]
         action = move[0][1]
         name = action.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -10,8 +10,9 @@ from models.graph import Edge, Graph
 from models.kernel import Action
 from models.rearrange import Config, State
 from models.rearrange_state import DEAD, LIVE
+from tests.conformance.walks import edge_walks
 
-__all__ = ("ServiceCoverage", "can", "post_of", "walks")
+__all__ = ("ServiceCoverage", "can", "host_walks", "post_of")
 
 
 @dataclass
@@ -44,28 +45,7 @@ def post_of(state: State, peers: int) -> dict[str, object]:
     }
 
 
-def walks(graph: Graph[State], config: Config) -> Iterator[list[Edge[State]]]:
-    """Yield behaviours that together take every edge, each extended for as long as it can be."""
-    steps = graph.successors()
-    left = {s: [(s, a, t) for a, t in found if can(config, s, a)] for s, found in steps.items()}
-    (start,) = graph.initial
-    parent: dict[State, Edge[State] | None] = {start: None}
-    order = deque([start])
-    while order:
-        for edge in left[order.popleft()]:
-            if edge[2] not in parent:
-                parent[edge[2]] = edge
-                order.append(edge[2])
-    for state in parent:
-        while left[state]:
-            walk: list[Edge[State]] = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                walk.append(left[at].pop())
-                at = walk[-1][2]
-            yield walk
+def host_walks(graph: Graph[State], config: Config) -> Iterator[list[Edge[State]]]:
+    """Yield behaviours that together take every edge that a host can take."""
+    steps = graph.successors().items()
+    return edge_walks(graph.initial[0], {s: [(a, t) for a, t in found if can(config, s, a)] for s, found in steps})

@@ -28,7 +28,7 @@ from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import AWAY, LIVE
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.rearrange_core import Deviation, Driver, address_of, difference, outcome_of
-from tests.conformance.rearrange_moves import ServiceCoverage, post_of, walks
+from tests.conformance.rearrange_moves import ServiceCoverage, host_walks, post_of
 from tests.conformance.recording import Memory
 
 __all__ = ("CHANNEL", "ServiceDriver", "drive_service")
@@ -279,7 +279,7 @@ def drive_service(config: Config) -> ServiceCoverage:
     coverage = ServiceCoverage(of=len(graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
-    for walk in walks(graph, config):
+    for walk in host_walks(graph, config):
         coverage.walks += 1
         driver = ServiceDriver(config)
         done: list[str] = []

@@ -7,7 +7,7 @@ taken, and these edges (with those that only they lead to) are counted as ``not 
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -18,11 +18,9 @@ from models.kernel import Action
 from tests.conformance.core_driver import expected_result
 from tests.conformance.core_edges import Deviation, difference
 from tests.conformance.service_driver import ServiceDriver
+from tests.conformance.walks import Move, Moves, Steps, reachable_moves, walks
 
-__all__ = ("HostGraph", "Move", "ServiceCoverage", "drive_service", "host_graph", "walks")
-
-# What happens in one critical section: one edge, or CallPut and its answer.
-Move = tuple[Edge[State], ...]
+__all__ = ("HostGraph", "ServiceCoverage", "drive_service", "host_graph")
 
 
 @dataclass
@@ -42,25 +40,21 @@ class HostGraph:
     """The moves from each state in which a host can be between two critical sections."""
 
     graph: Graph[State]
-    moves: dict[State, list[Move]]
+    moves: Moves[State]
 
 
 def host_graph(config: Config) -> HostGraph:
     """Compute what a host can do."""
     graph = build(Dispatch(config))
-    steps = graph.successors()
-    moves: dict[State, list[Move]] = {}
-    todo = deque(graph.initial)
-    while todo:
-        state = todo.popleft()
-        if state in moves:
-            continue
-        moves[state] = [_move(state, action, after, steps) for action, after in steps[state]]
-        todo.extend(move[-1][2] for move in moves[state])
-    return HostGraph(graph, moves)
+    return HostGraph(graph, reachable_moves(graph, _moves))
 
 
-def _move(state: State, action: Action, after: State, steps: dict[State, list[tuple[Action, State]]]) -> Move:
+def _moves(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
+    for action, after in steps[state]:
+        yield _move(state, action, after, steps)
+
+
+def _move(state: State, action: Action, after: State, steps: Steps[State]) -> Move[State]:
     first = (state, action, after)
     if action.name == "CallPut":
         for answer, then in steps[after]:
@@ -69,39 +63,13 @@ def _move(state: State, action: Action, after: State, steps: dict[State, list[tu
     return (first,)
 
 
-def walks(host: HostGraph) -> Iterator[list[Move]]:
-    """Yield behaviours from the initial state that together take every move, each extended for as long as it can be."""
-    start = host.graph.initial[0]
-    parent: dict[State, Move | None] = {start: None}
-    order = deque([start])
-    for state in iter(lambda: order.popleft() if order else None, None):
-        for move in host.moves[state]:
-            if move[-1][2] not in parent:
-                parent[move[-1][2]] = move
-                order.append(move[-1][2])
-    left = {state: list(moves) for state, moves in host.moves.items()}
-    for state in parent:
-        while left[state]:
-            walk: list[Move] = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0][0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                walk.append(left[at].pop())
-                at = walk[-1][-1][2]
-            yield walk
-
-
 def drive_service(config: Config, protocol: str = "dispatch") -> ServiceCoverage:
     """Take every move of the host's graph through the service, on the channel of the protocol."""
     host = host_graph(config)
     coverage = ServiceCoverage(of=len(host.graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
-    for walk in walks(host):
+    for walk in walks(host.graph.initial[0], host.moves):
         coverage.walks += 1
         driver = ServiceDriver(config, protocol)
         driver.events()
@@ -127,7 +95,7 @@ def drive_service(config: Config, protocol: str = "dispatch") -> ServiceCoverage
     return coverage
 
 
-def _check(driver: ServiceDriver, wanted: State, move: Move) -> None:
+def _check(driver: ServiceDriver, wanted: State, move: Move[State]) -> None:
     found = driver.state()
     if found != wanted:
         raise Deviation(difference(wanted, found))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from models.graph import Edge, Graph, build
+from models.graph import Edge, build
 from models.kernel import changes, show
 from models.signal import Config, Signal, State
 from tests.conformance.signal_driver import Driver, ended_with
 from tests.conformance.signal_world import SHIPPING, Programs
+from tests.conformance.walks import edge_walks
 
 __all__ = ("LARGE", "SMALL", "Coverage", "Deviation", "bounds", "drive_signal")
 
@@ -60,42 +60,13 @@ def bounds(config: Config) -> str:
     return " ".join(parts)
 
 
-def walks(graph: Graph[State]) -> Iterator[list[Edge[State]]]:
-    """Yield behaviours from the initial state that together take every edge, each extended for as long as it can be."""
-    steps = graph.successors()
-    start = graph.initial[0]
-    parent: dict[State, Edge[State] | None] = {start: None}
-    order = deque([start])
-    while order:
-        state = order.popleft()
-        for action, after in steps[state]:
-            if after not in parent:
-                parent[after] = (state, action, after)
-                order.append(after)
-    left = {state: list(found) for state, found in steps.items()}
-    for state in parent:
-        while left[state]:
-            walk: list[Edge[State]] = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                action, after = left[at].pop()
-                walk.append((at, action, after))
-                at = after
-            yield walk
-
-
 def drive_signal(config: Config, programs: Programs = SHIPPING) -> Coverage:
     """Take every edge of the model's graph."""
     graph = build(Signal(config))
     coverage = Coverage(states=len(graph.states))
     seen: set[Edge[State]] = set()
     with tempfile.TemporaryDirectory(prefix="fdcomm-signal-", dir=_memory()) as folder:
-        for walk in walks(graph):
+        for walk in edge_walks(graph.initial[0], graph.successors()):
             coverage.walks += 1
             driver = Driver(Path(folder), config, programs)
             try:

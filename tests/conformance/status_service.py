@@ -7,7 +7,7 @@ fenced by the first take of its successor, if that comes first.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -15,12 +15,12 @@ from models.graph import Edge, Graph, build
 from models.kernel import Action
 from models.status import Config, State, Status
 from tests.conformance.status_core import Deviation, difference
-from tests.conformance.status_service_driver import Move, StatusServiceDriver
+from tests.conformance.status_service_driver import StatusServiceDriver
+from tests.conformance.walks import Move, Moves, Steps, reachable_moves, walks
 
 __all__ = ("Coverage", "drive_service", "host_moves")
 
 _FOLLOWS = ("Settle", "Fail", "NextStage", "Finish")
-Steps = dict[State, list[tuple[Action, State]]]
 
 
 @dataclass
@@ -35,22 +35,13 @@ class Coverage:
     actions: Counter[str] = field(default_factory=Counter)
 
 
-def host_moves(config: Config) -> tuple[Graph[State], dict[State, list[Move]]]:
+def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
     """Return the model's graph, and what a host can do in each state that it can be in."""
     graph = build(Status(config))
-    steps = graph.successors()
-    moves: dict[State, list[Move]] = {}
-    todo = deque(graph.initial)
-    while todo:
-        state = todo.popleft()
-        if state in moves:
-            continue
-        moves[state] = list(_moves(state, steps))
-        todo.extend(move[-1][2] for move in moves[state])
-    return graph, moves
+    return graph, reachable_moves(graph, _moves)
 
 
-def _moves(state: State, steps: Steps) -> Iterator[Move]:
+def _moves(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
     for action, after in steps[state]:
         move = _followed(((state, action, after),), steps)
         if action.name == "Join":
@@ -64,7 +55,7 @@ def _moves(state: State, steps: Steps) -> Iterator[Move]:
                     yield _taking((*move, (there, join, joined)), join, steps)
 
 
-def _followed(move: Move, steps: Steps) -> Move:
+def _followed(move: Move[State], steps: Steps[State]) -> Move[State]:
     """The move with all that is due after it, in the order in which a host takes it."""
     while True:
         state = move[-1][2]
@@ -77,34 +68,10 @@ def _followed(move: Move, steps: Steps) -> Move:
         move = (*move, (state, due[0][2], due[0][3]))
 
 
-def _taking(move: Move, join: Action, steps: Steps) -> Move:
+def _taking(move: Move[State], join: Action, steps: Steps[State]) -> Move[State]:
     state = move[-1][2]
     taken = next(((a, s) for a, s in steps[state] if a == Action("Take", join.params)), None)
     return move if taken is None else (*move, (state, *taken))
-
-
-def _walks(start: State, moves: dict[State, list[Move]]) -> Iterator[list[Move]]:
-    parent: dict[State, Move | None] = {start: None}
-    order = deque([start])
-    while order:
-        for move in moves[order.popleft()]:
-            if move[-1][2] not in parent:
-                parent[move[-1][2]] = move
-                order.append(move[-1][2])
-    left = {state: list(found) for state, found in moves.items()}
-    for state in parent:
-        while left[state]:
-            walk: list[Move] = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0][0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                walk.append(left[at].pop())
-                at = walk[-1][-1][2]
-            yield walk
 
 
 def drive_service(config: Config) -> Coverage:
@@ -113,7 +80,7 @@ def drive_service(config: Config) -> Coverage:
     coverage = Coverage(of=len(graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
-    for walk in _walks(graph.initial[0], moves):
+    for walk in walks(graph.initial[0], moves):
         coverage.walks += 1
         driver = StatusServiceDriver(config)
         done: list[Action] = []
@@ -136,7 +103,7 @@ def drive_service(config: Config) -> Coverage:
     return coverage
 
 
-def _check(driver: StatusServiceDriver, wanted: State, move: Move) -> None:
+def _check(driver: StatusServiceDriver, wanted: State, move: Move[State]) -> None:
     found = driver.state(wanted)
     if found != wanted:
         raise Deviation(difference(wanted, found))

@@ -22,17 +22,16 @@ from fdcomm.errors import (
 )
 from fdcomm.host.members import Place
 from fdcomm.host.status_channel import StatusChannel
-from models.graph import Edge
 from models.kernel import Action
 from models.status import Config, Reported, State
 from models.status_state import AWAY, DEAD, LIVE, LOST
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.recording import Memory
 from tests.conformance.status_core import GOALS, components_of, name_of
+from tests.conformance.walks import Move
 
-__all__ = ("Move", "StatusServiceDriver")
+__all__ = ("StatusServiceDriver",)
 
-Move = tuple[Edge[State], ...]
 Party = tuple[int, int]
 _LONG_S = 1.0
 
@@ -103,7 +102,7 @@ class StatusServiceDriver:
             "lost": [[p for p, status in enumerate(row) if status == LOST] for row in state.status],
         }
 
-    def take(self, move: Move) -> None:
+    def take(self, move: Move[State]) -> None:
         """Do what the actions of the move are, in one call."""
         first, before, last = move[0][1], move[0][0], move[-1][2]
         names = [action.name for _, action, _ in move]
@@ -241,7 +240,7 @@ class StatusServiceDriver:
         if not isinstance(call.error, FencedError):
             raise AssertionError(f"a take of a session that has ended returned {call.result!r}, {call.error!r}")
 
-    def _answered(self, move: Move) -> None:
+    def _answered(self, move: Move[State]) -> None:
         """The asking call has been told of the end, if the move has one; else it sleeps."""
         ends = next((edge for edge in move if edge[1].name in ("Finish", "Fail", "Expire")), None)
         if ends is None and move[0][1].name == "Ask" and move[-1][2].outcome[-1] == "done":

@@ -6,7 +6,7 @@ the process is about to do (that is its pc), lets it do exactly that, and compar
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,10 +15,11 @@ from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario, explore,
 from fdcomm.testing.scheduler import Scheduler
 from fdcomm.testing.sharing import Histories, Sharing
 from fdcomm.testing.tasks import Task
-from models.graph import Graph, build
+from models.graph import build
 from models.kernel import Action, changes, show
+from tests.conformance.walks import edge_walks
 
-__all__ = ("Coverage", "Deviation", "Part", "Walk", "drive", "follow", "random_walk", "walks")
+__all__ = ("Coverage", "Deviation", "Part", "Walk", "drive", "follow", "random_walk")
 
 _IDLE = "idle"
 _RARE = 30
@@ -81,34 +82,6 @@ class Part:
         """Return a task that has to do something now that is no step of the model, in view of what comes."""
         del scheduler, state, then
         return None
-
-
-def walks(graph: Graph[Any]) -> Iterator[Walk]:
-    """Yield behaviours that together take every edge, each extended for as long as it can be."""
-    left = {state: list(steps) for state, steps in graph.successors().items()}
-    (start,) = graph.initial
-    parent: dict[Any, tuple[Any, Action, Any] | None] = {start: None}
-    order = deque([start])
-    while order:
-        state = order.popleft()
-        for action, after in left[state]:
-            if after not in parent:
-                parent[after] = (state, action, after)
-                order.append(after)
-    for state in parent:
-        while left[state]:
-            walk: Walk = []
-            at = state
-            while (link := parent[at]) is not None:
-                walk.append(link)
-                at = link[0]
-            walk.reverse()
-            at = state
-            while left[at]:
-                action, after = left[at].pop()
-                walk.append((at, action, after))
-                at = after
-            yield walk
 
 
 class _Follow:
@@ -228,7 +201,7 @@ def random_walk(part: Part, choices: Iterable[int]) -> Walk:
 def drive(part: Part) -> Coverage:
     """Take every edge."""
     graph = build(part.model)
-    coverage = follow(part, walks(graph))
+    coverage = follow(part, edge_walks(graph.initial[0], graph.successors()))
     coverage.states, coverage.edges = len(graph.states), len(graph.edges)
     return coverage
 
