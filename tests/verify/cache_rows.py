@@ -6,15 +6,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import Bound, Exhaustive, Report, explore, replay
+from fdcomm.testing import Bound, Exhaustive, explore
 from models import done
 from tests.conformance.extended import CORE, SERVICE, drive_done, drive_extended_core, drive_extended_service
 from tests.faults.item_run import altered, judged, record
 from tests.refine import bitmask_graphs, item_graphs
 from tests.schedules.item_programs import PROGRAMS, RACES, race
 from tests.stateful.item_machine import run_items
+from tests.verify import rows
 from tests.verify.check import Check, Row
 
 __all__ = ("PROTOCOLS", "v2", "v3", "v4", "v5", "v6")
@@ -39,13 +38,13 @@ def v2(protocol: str, size: str) -> list[Check]:
         "DONE": list(bitmask_graphs.DONE)[:1] if small else bitmask_graphs.DONE,
         "SHIPPED": list(bitmask_graphs.SHIPPED)[:1] if small else bitmask_graphs.SHIPPED,
     }
-    rows = [
+    checks = [
         Check(protocol, "V2", f"{kind}: {name}", _bitmask_graph, (kind, name))
         for kind, configs in graphs.items()
         for name in configs
     ]
     names = list(graphs["FIXED"]) if small else list(bitmask_graphs.FIXED | bitmask_graphs.MORE)
-    return rows + [
+    return checks + [
         Check(protocol, "V2", f"bitmask is dispatch, both ways: {name}", _equivalent, (name,)) for name in names
     ]
 
@@ -56,12 +55,12 @@ def _item_graph(protocol: str, kind: str, name: str) -> Row:
     if kind == "FIXED":
         fixed = item_graphs.FIXED[protocol][name]
         wanted, difference = item_graphs.compared(protocol, fixed)
-        bounds = _bounds(fixed.constants())
+        bounds = rows.shown(fixed.constants())
     else:
         shipped = item_graphs.SHIPPED[protocol][name]
         wanted, difference = item_graphs.compared_shipped(protocol, shipped)
-        bounds = _bounds(shipped.constants())
-    return _graph_row(protocol, f"{kind}: {name}", wanted, difference, bounds)
+        bounds = rows.shown(shipped.constants())
+    return rows.graph(protocol, f"{kind}: {name}", bounds, wanted, difference)
 
 
 def _bitmask_graph(kind: str, name: str) -> Row:
@@ -72,13 +71,7 @@ def _bitmask_graph(kind: str, name: str) -> Row:
     }
     configs, compared = table[kind]
     wanted, difference = compared(configs[name])
-    return _graph_row("bitmask", f"{kind}: {name}", wanted, difference, _bounds(configs[name].constants()))
-
-
-def _graph_row(protocol: str, what: str, wanted: Any, difference: Any, bounds: str) -> Row:
-    detail = f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal"
-    states, edges = len(wanted.states), len(wanted.edges)
-    return Row(protocol, "V2", what, ok=not difference, states=states, edges=edges, bounds=bounds, detail=detail)
+    return rows.graph("bitmask", f"{kind}: {name}", rows.shown(configs[name].constants()), wanted, difference)
 
 
 def _equivalent(name: str) -> Row:
@@ -91,16 +84,8 @@ def _equivalent(name: str) -> Row:
         ok=not wrong,
         states=states,
         edges=edges,
-        bounds=_bounds(config.constants()),
+        bounds=rows.shown(config.constants()),
         detail=wrong or "one graph, labels and parameters included, through mappings that are each other's inverse",
-    )
-
-
-def _bounds(constants: dict[str, Any]) -> str:
-    shown = {name: value for name, value in constants.items() if not isinstance(value, bool)}
-    return " ".join(
-        f"{name}={{{','.join(map(str, sorted(value)))}}}" if isinstance(value, frozenset) else f"{name}={value}"
-        for name, value in shown.items()
     )
 
 
@@ -123,36 +108,18 @@ def v3(protocol: str, size: str) -> list[Check]:
 
 def _core(protocol: str) -> Row:
     driven = drive_extended_core(protocol)
-    return Row(
-        protocol,
-        "V3",
-        _CORE_ROW,
-        ok=driven.edges > 0 and driven.refusals > 0,
-        states=driven.states,
-        edges=driven.edges,
-        bounds=_bounds(CORE[protocol].constants()),
-        detail=f"the graph of models/{protocol}.py; {driven.refusals} refusals changed nothing",
-    )
+    detail = f"the graph of models/{protocol}.py; {driven.refusals} refusals changed nothing"
+    return rows.core_edges(protocol, _CORE_ROW, rows.shown(CORE[protocol].constants()), driven, detail)
 
 
 def _service(protocol: str) -> Row:
-    driven = drive_extended_service(protocol)
-    return Row(
-        protocol,
-        "V3",
-        _SERVICE_ROW,
-        ok=driven.edges > 0 and driven.refusals > 0,
-        states=driven.states,
-        edges=driven.edges,
-        bounds=_bounds(SERVICE[protocol].constants()),
-        detail=f"{driven.walks} behaviours, {driven.refusals} refusals; {driven.of - driven.edges} of {driven.of} "
-        "edges start inside a critical section",
-    )
+    bounds, driven = rows.shown(SERVICE[protocol].constants()), drive_extended_service(protocol)
+    return rows.host_edges(protocol, _SERVICE_ROW, bounds, driven, "start inside a critical section")
 
 
 def _done() -> Row:
     driven = drive_done(_DONE)
-    bounds = _bounds(_DONE.constants())
+    bounds = rows.shown(_DONE.constants())
     return Row("bitmask", "V3", _DONE_ROW, ok=driven.edges > 0, states=driven.states, edges=driven.edges, bounds=bounds)
 
 
@@ -170,27 +137,9 @@ def v4(protocol: str, size: str) -> list[Check]:
 
 
 def _random(protocol: str, examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred = run_items(protocol, options)
     wanted = _ACTIONS | {"GetTasks"} | (_OF_BITMASK if protocol == "bitmask" else set())
-    missing = sorted(name for name in wanted if not occurred[name])
-    return Row(
-        protocol,
-        "V4",
-        _RANDOM,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
-    )
+    counts = run_items(protocol, rows.long_runs(examples, steps))
+    return rows.occurred(protocol, _RANDOM, counts, wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -201,45 +150,19 @@ def v5(protocol: str, size: str) -> list[Check]:
     del size
     found = [Check(protocol, "V5", name, _schedules, (protocol, name)) for name in PROGRAMS[protocol]]
     if protocol == "bitmask":
-        found += [Check(protocol, "V5", _race_name(name), _schedule_race, (name,)) for name in RACES]
+        found += [Check(protocol, "V5", rows.race_name(name), _schedule_race, (name,)) for name in RACES]
     return found
 
 
-def _race_name(name: str) -> str:
-    return f"race {name}: found on the published steps, none on ours"
-
-
 def _schedules(protocol: str, name: str) -> Row:
-    program, bound = PROGRAMS[protocol][name]
-    report = explore(program, Exhaustive(), bound)
-    return _schedule_row(protocol, name, report, "" if report.complete and not report.failure else str(report))
+    return rows.schedules(protocol, name, *PROGRAMS[protocol][name])
 
 
 def _schedule_race(name: str) -> Row:
     broken = race(name, shipped=True)
     shipped = explore(broken, Exhaustive(), Bound(preemptions=3))
     ours = explore(race(name, shipped=False), Exhaustive(), Bound())
-    wrong = ""
-    if shipped.failure is None or shipped.failure.verdict != "invariant":
-        wrong = f"the published steps do not fail as they should: {shipped}"
-    elif replay(broken, shipped.failure).message != shipped.failure.message:
-        wrong = "the schedule does not fail again when it is replayed"
-    elif not ours.complete or ours.failure is not None:
-        wrong = str(ours)
-    return _schedule_row("bitmask", _race_name(name), ours, wrong)
-
-
-def _schedule_row(protocol: str, what: str, report: Report, wrong: str) -> Row:
-    return Row(
-        protocol,
-        "V5",
-        what,
-        ok=not wrong,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(report.bound),
-        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
-    )
+    return rows.race("bitmask", rows.race_name(name), broken, shipped, ours, verdict="invariant")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
+from fdcomm.testing import Exhaustive, explore
 from models.barrier import Barrier
 from models.barrier_trace import accept
-from models.graph import Difference, Named
 from tests.conformance.barrier_core import drive_core
 from tests.conformance.barrier_plans import CORE_LARGE, CORE_SMALL, SERVICE, SERVICE_LARGE, bounds
 from tests.conformance.barrier_service import drive_service
@@ -21,6 +17,7 @@ from tests.schedules.barrier_races import RACES, race
 from tests.stateful.barrier_host_machine import run_host
 from tests.stateful.barrier_machine import run_core
 from tests.traces.barrier_runs import ALTERED, lines_of, random_run, real_runs
+from tests.verify import rows
 from tests.verify.check import Check, Row
 from tla.barrier_trace import judge
 
@@ -58,30 +55,17 @@ _UNGUARDED = "FIXED without any guard but RoundsCount"
 
 def _fixed(name: str) -> Row:
     config = FIXED[name] if name else UNGUARDED
-    return _graph(f"FIXED: {name}" if name else _UNGUARDED, bounds(config), *compared(config))
+    return rows.graph(P, f"FIXED: {name}" if name else _UNGUARDED, bounds(config), *compared(config))
 
 
 def _faulty(name: str) -> Row:
-    return _graph(f"FIXED without {name}", bounds(FAULTY[name]), *compared(FAULTY[name]))
+    return rows.graph(P, f"FIXED without {name}", bounds(FAULTY[name]), *compared(FAULTY[name]))
 
 
 def _shipped(name: str) -> Row:
     config = SHIPPED[name]
     text = f"N={config.ranks} Turns={config.turns} MaxTasks={config.max_tasks}"
-    return _graph(f"SHIPPED: {name}", text, *compared_shipped(config))
-
-
-def _graph(what: str, text: str, wanted: Named[S], difference: Difference[S]) -> Row:
-    return Row(
-        P,
-        "V2",
-        what,
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=text,
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph(P, f"SHIPPED: {name}", text, *compared_shipped(config))
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -99,17 +83,7 @@ def _v3(size: str) -> list[_Offer]:
 
 def _core(name: str) -> Row:
     config = {**CORE_SMALL, **CORE_LARGE}[name]
-    done = drive_core(config)
-    return Row(
-        P,
-        "V3",
-        f"core, every edge: {name}",
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    return rows.core_edges(P, f"core, every edge: {name}", bounds(config), drive_core(config))
 
 
 def _service_name(name: str, *, lazy: bool) -> str:
@@ -118,18 +92,8 @@ def _service_name(name: str, *, lazy: bool) -> str:
 
 def _service(name: str, lazy: bool) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
-    done = drive_service(config, lazy=lazy)
-    return Row(
-        P,
-        "V3",
-        _service_name(name, lazy=lazy),
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"{done.walks} behaviours, {done.refusals} refusals; {done.of - done.edges} of {done.of} edges start "
-        "after a join without a wait",
-    )
+    hidden = "start after a join without a wait"
+    return rows.host_edges(P, _service_name(name, lazy=lazy), bounds(config), drive_service(config, lazy=lazy), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -143,27 +107,8 @@ def _v4(size: str) -> list[_Offer]:
 
 
 def _random(what: str, examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred: Counter[str] = run_core(options) if what == _CORE else run_host(options)
-    wanted = _ACTIONS if what == _CORE else _ACTIONS - {"Crash"}
-    missing = sorted(name for name in wanted if not occurred[name])
-    return Row(
-        P,
-        "V4",
-        what,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
-    )
+    run, wanted = (run_core, _ACTIONS) if what == _CORE else (run_host, _ACTIONS - {"Crash"})
+    return rows.occurred(P, what, run(rows.long_runs(examples, steps)), wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -177,24 +122,11 @@ def _v5(size: str) -> list[_Offer]:
 
 
 def _schedules(name: str) -> Row:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    return _schedule_row(name, report, "" if report.complete and not report.failure else str(report))
+    return rows.schedules(P, name, *PROGRAMS[name])
 
 
 def _random_schedules(name: str, executions: int) -> Row:
-    bound = Bound(ticks=2, spurious=2)
-    reports = [explore(LARGER[name], strategy(SEED, executions), bound) for strategy in (RandomWalk, PCT)]
-    failed = next((report for report in reports if report.failure is not None), None)
-    return Row(
-        P,
-        "V5",
-        f"{name}, random schedules",
-        ok=failed is None,
-        edges=sum(report.steps for report in reports),
-        bounds=f"{sum(report.executions for report in reports)} executions, seed {SEED}, {bound}",
-        detail=str(failed).splitlines()[0] if failed else "not complete: uniform choices, and random priorities (PCT)",
-    )
+    return rows.random_schedules(P, name, LARGER[name], SEED, executions)
 
 
 def _race_name(name: str) -> str:
@@ -204,27 +136,7 @@ def _race_name(name: str) -> str:
 def _schedule_race(name: str) -> Row:
     broken = race(name, shipped=True)
     shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    wrong = ""
-    if shipped.failure is None or shipped.failure.verdict != "error":
-        wrong = f"the shipped barrier does not fail as it should: {shipped}"
-    elif replay(broken, shipped.failure).message != shipped.failure.message:
-        wrong = "the schedule does not fail again when it is replayed"
-    elif not ours.complete or ours.failure is not None:
-        wrong = str(ours)
-    return _schedule_row(_race_name(name), ours, wrong)
-
-
-def _schedule_row(what: str, report: Report, wrong: str) -> Row:
-    return Row(
-        P,
-        "V5",
-        what,
-        ok=not wrong,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(report.bound),
-        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
-    )
+    return rows.race(P, _race_name(name), broken, shipped, ours, verdict="error")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -244,22 +156,5 @@ def _runs(count: int) -> Row:
         if {"Arrive", "Pass", "Fence", "Abort", "Reset", "Refuse", "Mismatch"} <= {event["action"] for event in run}
     )
     bad = {name: change(whole) for name, change in ALTERED.items()}
-    by_tlc = judge([*good, *bad.values()])
-    by_model = [accept(lines_of(run))[0] for run in (*good, *bad.values())]
-    problems = [str(verdict) for verdict in by_tlc[: len(good)] if not verdict.accepted]
-    problems += [str(verdict) for verdict in by_model[: len(good)] if not verdict.accepted]
-    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
-        if one.accepted or other.accepted or one.position != other.events:
-            problems.append(f"{name}: {one}; {other}")
-    events = sum(len(run) - 1 for run in good)
-    return Row(
-        P,
-        "V6",
-        _RUNS,
-        ok=not problems,
-        edges=events,
-        bounds=f"seed {SEED}, 2 and 3 ranks",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
-        "event",
-    )
+    bounds = f"seed {SEED}, 2 and 3 ranks"
+    return rows.judged(P, _RUNS, bounds, good, bad, judge, lambda run: accept(lines_of(run))[0])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
+from fdcomm.testing import Exhaustive, explore
 from models.control import Control
 from models.dispatch_trace import accept
 from tests.conformance.control_core import drive_core
@@ -18,6 +16,7 @@ from tests.schedules.control_programs import LARGER, PROGRAMS
 from tests.schedules.control_races import BOUND, RACES, race
 from tests.stateful.control_machine import run_core, run_host
 from tests.traces.control_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
+from tests.verify import rows
 from tests.verify.check import Check, Row
 from tla.control_trace import judge
 
@@ -62,16 +61,7 @@ def _graph(kind: str, name: str) -> Row:
         what = f"FIXED without {name}" if kind == "FAULTY" else f"FIXED {name}"
         what, shape = f"FIXED: {name}" if name in control_graphs.FIXED else what, config.constants()
         wanted, difference = control_graphs.compared(config)
-    return Row(
-        _P,
-        "V2",
-        what,
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=" ".join(f"{name}={value}" for name, value in shape.items() if type(value) is int),
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph(_P, what, rows.numbers(shape), wanted, difference)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -87,16 +77,8 @@ def _v3(size: str) -> list[Check]:
 def _core(name: str) -> Row:
     config = {**CORE, **CORE_LARGE}[name]
     done = drive_core(config)
-    return Row(
-        _P,
-        "V3",
-        f"core, every edge: {name}",
-        ok=done.edges == done.of > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    row = rows.core_edges(_P, f"core, every edge: {name}", bounds(config), done)
+    return replace(row, ok=row.ok and done.edges == done.of)
 
 
 def _service_name(name: str) -> str:
@@ -105,18 +87,8 @@ def _service_name(name: str) -> str:
 
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
-    done = drive_service(config)
-    return Row(
-        _P,
-        "V3",
-        _service_name(name),
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"{done.walks} behaviours, {done.refusals} refusals; {done.of - done.edges} of {done.of} edges start "
-        "inside of a critical section",
-    )
+    hidden = "start inside of a critical section"
+    return rows.host_edges(_P, _service_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -128,27 +100,9 @@ def _v4(size: str) -> list[Check]:
 
 
 def _random(what: str, examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred: Counter[str] = run_core(options) if what == _CORE else run_host(options)
-    wanted = set(Control().actions) - (set() if what == _CORE else {"Crash"})
-    missing = sorted(name for name in wanted if not occurred[name])
-    return Row(
-        _P,
-        "V4",
-        what,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
-    )
+    actions = set(Control().actions)
+    run, wanted = (run_core, actions) if what == _CORE else (run_host, actions - {"Crash"})
+    return rows.occurred(_P, what, run(rows.long_runs(examples, steps)), wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -163,24 +117,11 @@ def _v5(size: str) -> list[Check]:
 
 
 def _schedules(name: str) -> Row:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    return _schedule_row(name, report, "" if report.complete and not report.failure else str(report))
+    return rows.schedules(_P, name, *PROGRAMS[name])
 
 
 def _random_schedules(name: str, executions: int) -> Row:
-    bound = Bound(ticks=2, spurious=2)
-    reports = [explore(LARGER[name], strategy(_SEED, executions), bound) for strategy in (RandomWalk, PCT)]
-    failed = next((report for report in reports if report.failure is not None), None)
-    return Row(
-        _P,
-        "V5",
-        f"{name}, random schedules",
-        ok=failed is None,
-        edges=sum(report.steps for report in reports),
-        bounds=f"{sum(report.executions for report in reports)} executions, seed {_SEED}, {bound}",
-        detail=str(failed).splitlines()[0] if failed else "not complete: uniform choices, and random priorities (PCT)",
-    )
+    return rows.random_schedules(_P, name, LARGER[name], _SEED, executions)
 
 
 def _race_name(name: str) -> str:
@@ -190,27 +131,7 @@ def _race_name(name: str) -> str:
 def _schedule_race(name: str) -> Row:
     broken = race(name, shipped=True)
     shipped, ours = explore(broken, Exhaustive(), BOUND), explore(race(name, shipped=False), Exhaustive(), BOUND)
-    wrong = ""
-    if shipped.failure is None or shipped.failure.verdict != "error":
-        wrong = f"the shipped steps do not fail as they should: {shipped}"
-    elif replay(broken, shipped.failure).message != shipped.failure.message:
-        wrong = "the schedule does not fail again when it is replayed"
-    elif not ours.complete or ours.failure is not None:
-        wrong = str(ours)
-    return _schedule_row(_race_name(name), ours, wrong)
-
-
-def _schedule_row(what: str, report: Report, wrong: str) -> Row:
-    return Row(
-        _P,
-        "V5",
-        what,
-        ok=not wrong,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(report.bound),
-        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
-    )
+    return rows.race(_P, _race_name(name), broken, shipped, ours, verdict="error")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -224,23 +145,6 @@ def _runs(count: int) -> Row:
     real = real_run()
     good = [real, *(random_run(_SEED + number, 2, 60) for number in range(count))]
     bad = {name: change(whole_run()) for name, change in ALTERED.items()}
-    by_tlc = judge([*good, *bad.values()])
-    by_model = [accept(lines_of(run))[0] for run in (*good, *bad.values())]
     problems = [] if {event["action"] for event in real} == {"Open", *EVENTS} else ["the real run lacks actions"]
-    problems += [str(verdict) for verdict in by_tlc[: len(good)] if not verdict.accepted]
-    problems += [str(verdict) for verdict in by_model[: len(good)] if not verdict.accepted]
-    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
-        if one.accepted or other.accepted or one.position != other.events:
-            problems.append(f"{name}: {one}; {other}")
-    events = sum(len(run) - 1 for run in good)
-    return Row(
-        _P,
-        "V6",
-        _JUDGED,
-        ok=not problems,
-        edges=events,
-        bounds=f"seed {_SEED}, 2 ranks",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
-        "event",
-    )
+    bounds = f"seed {_SEED}, 2 ranks"
+    return rows.judged(_P, _JUDGED, bounds, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import Exhaustive, Report, explore
+from fdcomm.testing import Exhaustive, explore
 from models.dispatch_trace import accept
 from models.layerwise import Config, Layerwise
 from tests.conformance.layerwise_core import drive_core
@@ -17,6 +15,7 @@ from tests.schedules.layerwise_programs import PROGRAMS, RACES, race
 from tests.stateful.layerwise_machine import run_core, run_sender
 from tests.traces.layerwise_processes import real_run
 from tests.traces.layerwise_runs import ACTIONS, ALTERED, lines_of, random_run, whole_run
+from tests.verify import rows
 from tests.verify.check import Check, Row
 from tla.layerwise_trace import judge
 
@@ -47,16 +46,8 @@ def _v2(size: str) -> list[Check]:
 
 def _graph(kind: str, name: str) -> Row:
     wanted, difference = compare_of(kind, name)
-    return Row(
-        "layerwise",
-        "V2",
-        f"{kind}: {name}",
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=f"tests/refine/layerwise_graphs.py, {kind}",
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    bounds = f"tests/refine/layerwise_graphs.py, {kind}"
+    return rows.graph("layerwise", f"{kind}: {name}", bounds, wanted, difference)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -69,17 +60,7 @@ def _v3(size: str) -> list[Check]:
 
 def _core_edges(plan: str) -> Row:
     config: Config = {**CORE, **CORE_LARGE}[plan]
-    done = drive_core(config)
-    return Row(
-        "layerwise",
-        "V3",
-        f"table, every edge: {plan}",
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    return rows.core_edges("layerwise", f"table, every edge: {plan}", bounds(config), drive_core(config))
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -94,26 +75,8 @@ def _v4(size: str) -> list[Check]:
 
 
 def _runs(what: str, examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred: Counter[str] = run_core(options) if what == _CORE else run_sender(options)
-    missing = sorted(name for name in Layerwise().actions if not occurred[name])
-    return Row(
-        "layerwise",
-        "V4",
-        what,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(ACTIONS)} actions occurred",
-    )
+    run = run_core if what == _CORE else run_sender
+    return rows.occurred("layerwise", what, run(rows.long_runs(examples, steps)), Layerwise().actions, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -122,50 +85,20 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 def _v5(size: str) -> list[Check]:
     del size
     found = [Check("layerwise", "V5", name, _schedules, (name,)) for name in PROGRAMS]
-    found += [Check("layerwise", "V5", _race_name(name), _race, (name,)) for name in RACES]
+    found += [Check("layerwise", "V5", rows.race_name(name), _race, (name,)) for name in RACES]
     return found
 
 
-def _race_name(name: str) -> str:
-    return f"race {name}: found on the published steps, none on ours"
-
-
 def _schedules(name: str) -> Row:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    return Row(
-        "layerwise",
-        "V5",
-        name,
-        ok=report.complete and report.failure is None,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(bound),
-        detail=_told(report),
-    )
+    return rows.schedules("layerwise", name, *PROGRAMS[name])
 
 
 def _race(name: str) -> Row:
     _, wanted, bound = RACES[name]
-    shipped = explore(race(name, shipped=True), Exhaustive(), bound)
+    broken = race(name, shipped=True)
+    shipped = explore(broken, Exhaustive(), bound)
     ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    verdict = shipped.failure.verdict if shipped.failure is not None else "no failure"
-    return Row(
-        "layerwise",
-        "V5",
-        _race_name(name),
-        ok=verdict == wanted and ours.complete and ours.failure is None,
-        states=ours.states,
-        edges=ours.steps,
-        bounds=str(bound),
-        detail=f"published: {verdict} in {shipped.executions} executions; ours: {_told(ours)}",
-    )
-
-
-def _told(report: Report) -> str:
-    if report.failure is not None:
-        return f"{report.failure.verdict}: {report.failure.message}; schedule {list(report.failure.choices)}"
-    return f"{'complete' if report.complete else 'NOT complete'} in {report.executions} executions"
+    return rows.race("layerwise", rows.race_name(name), broken, shipped, ours, verdict=wanted)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

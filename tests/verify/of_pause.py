@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
 from models.dispatch_trace import accept
-from models.graph import Difference, Named
 from models.pause import Pause
 from tests.conformance.pause_core import drive_core
 from tests.conformance.pause_plans import CORE, CORE_LARGE, SERVICE, SERVICE_LARGE, bounds
@@ -21,6 +16,7 @@ from tests.schedules.pause_races import RACES, explored, race
 from tests.stateful.pause_machine import run_core
 from tests.traces.pause_altered import ALTERED, is_whole
 from tests.traces.pause_runs import ACTIONS, lines_of, random_run, real_run
+from tests.verify import rows
 from tests.verify.check import Check, Row
 from tla.pause_trace import judge
 
@@ -59,23 +55,10 @@ def _graph_of(kind: str, name: str) -> Row:
     if kind == "SHIPPED":
         shipped = SHIPPED[name]
         text = f"N={shipped.ranks} MaxTasks={shipped.tasks}"
-        return _graph(f"SHIPPED: {name}", text, *compared_shipped(shipped))
+        return rows.graph(P, f"SHIPPED: {name}", text, *compared_shipped(shipped))
     config = {**FIXED, **FIXED_LARGE}[name] if kind == "FIXED" else FAULTY[name] if kind == "FAULTY" else UNGUARDED
     what = f"FIXED: {name}" if kind == "FIXED" else f"FIXED without {name}" if kind == "FAULTY" else _UNGUARDED
-    return _graph(what, bounds(config), *compared(config))
-
-
-def _graph(what: str, text: str, wanted: Named[S], difference: Difference[S]) -> Row:
-    return Row(
-        P,
-        "V2",
-        what,
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=text,
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph(P, what, bounds(config), *compared(config))
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -90,17 +73,7 @@ def _v3(size: str) -> list[_Offer]:
 
 def _core(name: str) -> Row:
     config = {**CORE, **CORE_LARGE}[name]
-    done = drive_core(config)
-    return Row(
-        P,
-        "V3",
-        f"cores, every edge: {name}",
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    return rows.core_edges(P, f"cores, every edge: {name}", bounds(config), drive_core(config))
 
 
 def _service_name(name: str) -> str:
@@ -109,18 +82,8 @@ def _service_name(name: str) -> str:
 
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
-    done = drive_service(config)
-    return Row(
-        P,
-        "V3",
-        _service_name(name),
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"{done.walks} behaviours, {done.refusals} refusals; {done.of - done.edges} of {done.of} edges are "
-        "inside a critical section, or give up what returns",
-    )
+    hidden = "are inside a critical section, or give up what returns"
+    return rows.host_edges(P, _service_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -133,27 +96,8 @@ def _v4(size: str) -> list[_Offer]:
 
 
 def _random(examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred: Counter[str] = run_core(options)
-    wanted = set(Pause().actions)
-    missing = sorted(name for name in wanted if not occurred[name])
-    return Row(
-        P,
-        "V4",
-        _CORE,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
-    )
+    counts = run_core(rows.long_runs(examples, steps))
+    return rows.occurred(P, _CORE, counts, set(Pause().actions), examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -163,58 +107,20 @@ def _v5(size: str) -> list[_Offer]:
     found: list[_Offer] = [(name, _schedules, (name,)) for name in PROGRAMS]
     executions = 30 if size == "small" else 1500
     found += [(f"{name}, random schedules", _random_schedules, (name, executions)) for name in LARGER]
-    return found + [(_race_name(name), _race, (name,)) for name in ("B28", "late-sleeper")]
+    return found + [(rows.race_name(name), _race, (name,)) for name in ("B28", "late-sleeper")]
 
 
 def _schedules(name: str) -> Row:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    return _schedule_row(name, report, "" if report.complete and not report.failure else str(report))
+    return rows.schedules(P, name, *PROGRAMS[name])
 
 
 def _random_schedules(name: str, executions: int) -> Row:
-    bound = Bound(ticks=2, spurious=2)
-    reports = [explore(LARGER[name], strategy(SEED, executions), bound) for strategy in (RandomWalk, PCT)]
-    failed = next((report for report in reports if report.failure is not None), None)
-    return Row(
-        P,
-        "V5",
-        f"{name}, random schedules",
-        ok=failed is None,
-        edges=sum(report.steps for report in reports),
-        bounds=f"{sum(report.executions for report in reports)} executions, seed {SEED}, {bound}",
-        detail=str(failed).splitlines()[0] if failed else "not complete: uniform choices, and random priorities (PCT)",
-    )
-
-
-def _race_name(name: str) -> str:
-    return f"race {name}: found on the published steps, none on ours"
+    return rows.random_schedules(P, name, LARGER[name], SEED, executions)
 
 
 def _race(name: str) -> Row:
     shipped, ours = explored(name, shipped=True), explored(name, shipped=False)
-    wrong = ""
-    told = f"{shipped.failure.verdict} {shipped.failure.message}" if shipped.failure is not None else str(shipped)
-    if shipped.failure is None or RACES[name][2] not in told:
-        wrong = f"the published steps do not fail as they should: {told}"
-    elif replay(race(name, shipped=True), shipped.failure).verdict != shipped.failure.verdict:
-        wrong = "the schedule does not fail again when it is replayed"
-    elif not ours.complete or ours.failure is not None:
-        wrong = str(ours)
-    return _schedule_row(_race_name(name), ours, wrong)
-
-
-def _schedule_row(what: str, report: Report, wrong: str) -> Row:
-    return Row(
-        P,
-        "V5",
-        what,
-        ok=not wrong,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(report.bound),
-        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
-    )
+    return rows.race(P, rows.race_name(name), race(name, shipped=True), shipped, ours, shows=RACES[name][2])
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -231,24 +137,7 @@ def _runs(count: int) -> Row:
     good = [real, *(random_run(SEED + number, 2, 60) for number in range(count))]
     whole = next(run for seed in range(300) if is_whole(run := random_run(seed, 2, 150)))
     bad = {name: change(whole) for name, change in ALTERED.items()}
-    by_tlc = judge([*good, *bad.values()])
-    by_model = [accept(lines_of(run))[0] for run in (*good, *bad.values())]
-    problems = [str(verdict) for verdict in by_tlc[: len(good)] if not verdict.accepted]
-    problems += [str(verdict) for verdict in by_model[: len(good)] if not verdict.accepted]
     absent = sorted(ACTIONS - {event["action"] for event in real})
-    problems += [f"never occurred in the real run: {absent}"] if absent else []
-    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
-        if one.accepted or other.accepted or one.position != other.events:
-            problems.append(f"{name}: {one}; {other}")
-    events = sum(len(run) - 1 for run in good)
-    return Row(
-        P,
-        "V6",
-        _RUNS,
-        ok=not problems,
-        edges=events,
-        bounds=f"seed {SEED}, 2 ranks",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
-        "event",
-    )
+    problems = [f"never occurred in the real run: {absent}"] if absent else []
+    bounds = f"seed {SEED}, 2 ranks"
+    return rows.judged(P, _RUNS, bounds, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import Bound, Exhaustive, Report, explore
+from fdcomm.testing import Bound, Exhaustive, explore
+from models.acceptance import Verdict
 from models.dispatch_trace import accept
 from models.rearrange import Config, Rearrange
 from tests.conformance.rearrange_core import drive_core
@@ -18,6 +16,7 @@ from tests.schedules.rearrange_programs import PROGRAMS
 from tests.schedules.rearrange_races import RACES, race
 from tests.stateful.rearrange_machine import run_core, run_host
 from tests.traces.rearrange_runs import ACTIONS, ALTERED, lines_of, random_run, real_run
+from tests.verify import rows
 from tests.verify.check import Check, Row
 from tla.rearrange_trace import judge
 
@@ -33,10 +32,6 @@ def checks(level: str, size: str) -> list[Check]:
     """Return the checks of a level."""
     offers = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
     return offers[level](size) if level in offers else []
-
-
-def _row(level: str, what: str, ok: bool, **more: Any) -> Row:
-    return Row("rearrange", level, what, ok=ok, **more)
 
 
 # -- V2 ------------------------------------------------------------------------------------------------------------
@@ -66,15 +61,7 @@ def _graph(kind: str, name: str) -> Row:
         known = rearrange_graphs.FIXED | rearrange_graphs.FAULTY | {"without any guard": rearrange_graphs.UNGUARDED}
         shape = known[name]
         wanted, difference = rearrange_graphs.compared(shape)
-    return _row(
-        "V2",
-        _graph_name(kind, name),
-        not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=" ".join(f"{key}={value}" for key, value in shape.constants().items() if type(value) is int),
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph("rearrange", _graph_name(kind, name), rows.numbers(shape.constants()), wanted, difference)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -91,30 +78,13 @@ def _v3(size: str) -> list[Check]:
 
 def _core_edges(plan: str) -> Row:
     config: Config = {**CORE, **CORE_LARGE}[plan]
-    done = drive_core(config)
-    return _row(
-        "V3",
-        f"core, every edge: {plan}",
-        done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    return rows.core_edges("rearrange", f"core, every edge: {plan}", bounds(config), drive_core(config))
 
 
 def _service(plan: str) -> Row:
-    done = drive_service(SERVICE[plan])
-    return _row(
-        "V3",
-        f"host service, every edge that a host can take: {plan}",
-        done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(SERVICE[plan]),
-        detail=f"{done.walks} behaviours, {done.refusals} refusals; in {done.of - done.edges} of {done.of} edges "
-        "nobody is there who could free what is done",
-    )
+    what, done = f"host service, every edge that a host can take: {plan}", drive_service(SERVICE[plan])
+    hidden = "have nobody who could free what is done"
+    return rows.host_edges("rearrange", what, bounds(SERVICE[plan]), done, hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -128,36 +98,14 @@ def _v4(size: str) -> list[Check]:
     ]
 
 
-def _options(examples: int, steps: int) -> settings:
-    return settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-
-
 def _core_runs(examples: int, steps: int) -> Row:
-    return _runs(_CORE, run_core(_options(examples, steps)), set(Rearrange().actions), examples, steps)
+    counts = run_core(rows.long_runs(examples, steps))
+    return rows.occurred("rearrange", _CORE, counts, set(Rearrange().actions), examples, steps)
 
 
 def _host_runs(examples: int, steps: int) -> Row:
-    return _runs(_HOST, run_host(_options(examples, steps)), ACTIONS - _TIMED, examples, steps)
-
-
-def _runs(what: str, occurred: Counter[str], wanted: set[str], examples: int, steps: int) -> Row:
-    missing = sorted(name for name in wanted if not occurred[name])
-    return _row(
-        "V4",
-        what,
-        not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
-    )
+    counts = run_host(rows.long_runs(examples, steps))
+    return rows.occurred("rearrange", _HOST, counts, ACTIONS - _TIMED, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -166,39 +114,18 @@ def _runs(what: str, occurred: Counter[str], wanted: set[str], examples: int, st
 def _v5(size: str) -> list[Check]:
     del size
     found = [Check("rearrange", "V5", name, _schedules, (name,)) for name in PROGRAMS]
-    return found + [
-        Check("rearrange", "V5", f"race {name}: found on the published steps, none on ours", _race, (name,))
-        for name in RACES
-    ]
+    return found + [Check("rearrange", "V5", rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _schedules(name: str) -> Row:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    ok = report.complete and report.failure is None
-    return _row("V5", name, ok, states=report.states, edges=report.steps, bounds=str(bound), detail=_told(report))
+    return rows.schedules("rearrange", name, *PROGRAMS[name])
 
 
 def _race(name: str) -> Row:
-    bound = Bound(preemptions=2, max_steps=300)
-    shipped = explore(race(name, shipped=True), Exhaustive(), bound)
+    bound, broken = Bound(preemptions=2, max_steps=300), race(name, shipped=True)
+    shipped = explore(broken, Exhaustive(), bound)
     ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    verdict = shipped.failure.verdict if shipped.failure is not None else "no failure"
-    return _row(
-        "V5",
-        f"race {name}: found on the published steps, none on ours",
-        verdict == RACES[name][1] and ours.complete and ours.failure is None,
-        states=ours.states,
-        edges=ours.steps,
-        bounds=str(bound),
-        detail=f"published: {verdict} in {shipped.executions} executions; ours: {_told(ours)}",
-    )
-
-
-def _told(report: Report) -> str:
-    if report.failure is not None:
-        return f"{report.failure.verdict}: {report.failure.message}; schedule {list(report.failure.choices)}"
-    return f"{'complete' if report.complete else 'NOT complete'} in {report.executions} executions"
+    return rows.race("rearrange", rows.race_name(name), broken, shipped, ours, verdict=RACES[name][1])
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -210,27 +137,17 @@ def _v6(size: str) -> list[Check]:
 
 
 def _judged(ranks: tuple[int, ...], number: int) -> Row:
-    """One start of TLC for all runs of so many ranks: a start costs more than the judging."""
     real = real_run()
     drawn = [random_run(_SEED + run, ranks[run % len(ranks)], 150) for run in range(number)]
     altered = {name: change(real) for name, change in ALTERED.items()}
-    verdicts = judge([real, *drawn, *altered.values()])
-    wrong = [str(verdict) for verdict in verdicts[: 1 + number] if not verdict.accepted]
-    wrong += [str(found) for run in (real, *drawn) for found in accept(lines_of(run)) if not found.accepted]
+    problems = []
     for of_whom, some in (("a real host's run", [real]), ("random runs", drawn)):
         absent = sorted(ACTIONS - {event["action"] for run in some for event in run})
-        wrong += [f"never occurred in {of_whom}: {absent}"] if absent else []
-    for (name, events), verdict in zip(altered.items(), verdicts[1 + number :], strict=True):
-        (model,) = accept(lines_of(events))
-        if verdict.accepted or model.accepted or verdict.position != model.events:
-            wrong.append(f"accepted, or rejected elsewhere: {name}")
-    judged = sum(len(run) - 1 for run in (real, *drawn))
-    return _row(
-        "V6",
-        _JUDGED,
-        not wrong,
-        edges=judged,
-        bounds=f"{1 + number} runs of {', '.join(map(str, ranks))} ranks, seed {_SEED}",
-        detail="; ".join(wrong)[:500]
-        or f"{judged} events accepted by both judges; {len(altered)} altered runs rejected by both at the same event",
-    )
+        problems += [f"never occurred in {of_whom}: {absent}"] if absent else []
+    bounds = f"{1 + number} runs of {', '.join(map(str, ranks))} ranks, seed {_SEED}"
+    return rows.judged("rearrange", _JUDGED, bounds, [real, *drawn], altered, judge, _model, problems)
+
+
+def _model(run: list[dict[str, Any]]) -> Verdict:
+    (verdict,) = accept(lines_of(run))
+    return verdict

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar, cast
+from typing import cast
 
-from models.graph import Difference, Named
 from tests.refine.signal_graphs import (
     FAULTY,
     FIXED,
@@ -17,13 +16,13 @@ from tests.refine.signal_graphs import (
     compared,
     compared_shipped,
 )
+from tests.verify import rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
 
 P = "signal"
 _CODE = "tests.verify.of_signal_code"
-S = TypeVar("S", bound=tuple[Any, ...])
 
 
 def checks(level: str, size: str) -> list[Check]:
@@ -44,30 +43,9 @@ def _v2(size: str) -> list[Check]:
 
 def _fixed(name: str) -> Row:
     config = {**FIXED, **LARGE, **FAULTY}[name]
-    return _graph(f"FIXED: {name}", _bounds(config.constants()), *compared(config))
+    return rows.graph(P, f"FIXED: {name}", rows.shown(config.constants()), *compared(config))
 
 
 def _shipped(name: str) -> Row:
     config = {**SHIPPED, **SHIPPED_LARGE}[name]
-    return _graph(f"SHIPPED: {name}", _bounds(config.constants()), *compared_shipped(config))
-
-
-def _bounds(constants: dict[str, Any]) -> str:
-    shown = {name: value for name, value in constants.items() if not isinstance(value, bool)}
-    return " ".join(
-        f"{name}={{{','.join(map(str, sorted(value)))}}}" if isinstance(value, frozenset) else f"{name}={value}"
-        for name, value in shown.items()
-    )
-
-
-def _graph(what: str, bounds: str, wanted: Named[S], difference: Difference[S]) -> Row:
-    return Row(
-        P,
-        "V2",
-        what,
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=bounds,
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph(P, f"SHIPPED: {name}", rows.shown(config.constants()), *compared_shipped(config))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import Exhaustive, explore
 from models.signal import Signal
 from tests.conformance.signal_edges import LARGE, SMALL, bounds, drive_signal
 from tests.schedules.signal_programs import LARGER, PROGRAMS
 from tests.stateful.signal_machine import run_simulated
 from tests.stateful.signal_process_machine import RULES, run_processes
 from tests.traces.signal_runs import ALTERED, both, record, switches
+from tests.verify import rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -59,44 +57,14 @@ def _edges(name: str) -> Row:
 
 
 def _random(what: str, examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    simulated = what == _SIMULATED
-    occurred = run_simulated(options) if simulated else run_processes(options)
+    options, simulated = rows.long_runs(examples, steps), what == _SIMULATED
+    counts = run_simulated(options) if simulated else run_processes(options)
     wanted = (*Signal().actions, "crash inside", "write") if simulated else RULES
-    missing = sorted(name for name in wanted if not occurred[name])
-    return Row(
-        P,
-        "V4",
-        what,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} kinds of steps occurred",
-    )
+    return rows.occurred(P, what, counts, wanted, examples, steps, "kinds of steps")
 
 
 def _schedules(name: str) -> Row:
-    program, bound = {**PROGRAMS, **LARGER}[name]
-    report = explore(program, Exhaustive(), bound)
-    ok = report.complete and report.failure is None
-    return Row(
-        P,
-        "V5",
-        name,
-        ok=ok,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(bound),
-        detail=f"complete in {report.executions} executions" if ok else str(report).splitlines()[0],
-    )
+    return rows.schedules(P, name, *{**PROGRAMS, **LARGER}[name])
 
 
 def _runs(count: int, calls: int) -> Row:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from hypothesis import HealthCheck, settings
-
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
-from models.graph import Difference, Named
+from fdcomm.testing import Exhaustive, explore
 from models.status import Config, Status
 from models.status_trace import accept
 from tests.conformance.status_core import drive_core
@@ -30,6 +26,7 @@ from tests.schedules.status_races import RACES, race
 from tests.stateful.status_host_machine import run_host
 from tests.stateful.status_machine import run_core
 from tests.traces.status_runs import ALTERED, lines_of, random_run, real_runs, whole_run
+from tests.verify import rows
 from tests.verify.check import Check, Row
 from tla.status_trace import judge
 
@@ -66,26 +63,13 @@ def _v2(size: str) -> list[_Offer]:
 
 def _fixed(name: str) -> Row:
     config = _configs()[name]
-    return _graph(f"FIXED: {name}", bounds(config), *compared(config))
+    return rows.graph(P, f"FIXED: {name}", bounds(config), *compared(config))
 
 
 def _shipped(name: str) -> Row:
     config = {**SHIPPED, **SHIPPED_LARGE}[name]
     text = f"NW={config.workers} NS={config.movers} MaxAsked={config.max_asked}"
-    return _graph(f"SHIPPED: {name}", text, *compared_shipped(config))
-
-
-def _graph(what: str, text: str, wanted: Named[S], difference: Difference[S]) -> Row:
-    return Row(
-        P,
-        "V2",
-        what,
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=text,
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph(P, f"SHIPPED: {name}", text, *compared_shipped(config))
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -100,17 +84,7 @@ def _v3(size: str) -> list[_Offer]:
 
 def _core(name: str) -> Row:
     config = {**CORE_SMALL, **CORE_LARGE}[name]
-    done = drive_core(config)
-    return Row(
-        P,
-        "V3",
-        f"core, every edge: {name}",
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    return rows.core_edges(P, f"core, every edge: {name}", bounds(config), drive_core(config))
 
 
 def _service_name(name: str) -> str:
@@ -119,18 +93,8 @@ def _service_name(name: str) -> str:
 
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
-    done = drive_service(config)
-    return Row(
-        P,
-        "V3",
-        _service_name(name),
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"{done.walks} behaviours, {done.refusals} refusals; {done.of - done.edges} of {done.of} edges start "
-        "inside one of its critical sections",
-    )
+    hidden = "start inside one of its critical sections"
+    return rows.host_edges(P, _service_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -144,27 +108,8 @@ def _v4(size: str) -> list[_Offer]:
 
 
 def _random(what: str, examples: int, steps: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred: Counter[str] = run_core(options) if what == _CORE else run_host(options)
-    wanted = _ACTIONS if what == _CORE else _ACTIONS - {"Crash"}
-    missing = sorted(name for name in wanted if not occurred[name])
-    return Row(
-        P,
-        "V4",
-        what,
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {steps} rules, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} actions occurred",
-    )
+    run, wanted = (run_core, _ACTIONS) if what == _CORE else (run_host, _ACTIONS - {"Crash"})
+    return rows.occurred(P, what, run(rows.long_runs(examples, steps)), wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -178,24 +123,11 @@ def _v5(size: str) -> list[_Offer]:
 
 
 def _schedules(name: str) -> Row:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    return _schedule_row(name, report, "" if report.complete and not report.failure else str(report))
+    return rows.schedules(P, name, *PROGRAMS[name])
 
 
 def _random_schedules(name: str, executions: int) -> Row:
-    bound = Bound(ticks=2, spurious=2)
-    reports = [explore(LARGER[name], strategy(SEED, executions), bound) for strategy in (RandomWalk, PCT)]
-    failed = next((report for report in reports if report.failure is not None), None)
-    return Row(
-        P,
-        "V5",
-        f"{name}, random schedules",
-        ok=failed is None,
-        edges=sum(report.steps for report in reports),
-        bounds=f"{sum(report.executions for report in reports)} executions, seed {SEED}, {bound}",
-        detail=str(failed).splitlines()[0] if failed else "not complete: uniform choices, and random priorities (PCT)",
-    )
+    return rows.random_schedules(P, name, LARGER[name], SEED, executions)
 
 
 def _race_name(name: str) -> str:
@@ -205,27 +137,7 @@ def _race_name(name: str) -> str:
 def _schedule_race(name: str) -> Row:
     broken = race(name, shipped=True)
     shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    wrong = ""
-    if shipped.failure is None or shipped.failure.verdict != "invariant":
-        wrong = f"the shipped words do not fail as it should: {shipped}"
-    elif replay(broken, shipped.failure).message != shipped.failure.message:
-        wrong = "the schedule does not fail again when it is replayed"
-    elif not ours.complete or ours.failure is not None:
-        wrong = str(ours)
-    return _schedule_row(_race_name(name), ours, wrong)
-
-
-def _schedule_row(what: str, report: Report, wrong: str) -> Row:
-    return Row(
-        P,
-        "V5",
-        what,
-        ok=not wrong,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(report.bound),
-        detail=wrong.splitlines()[0] if wrong else f"complete in {report.executions} executions",
-    )
+    return rows.race(P, _race_name(name), broken, shipped, ours, verdict="invariant")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -241,22 +153,5 @@ def _runs(count: int) -> Row:
     good = [*real_runs(), *(random_run(SEED + number, 60) for number in range(count))]
     whole = whole_run()
     bad = {name: change(whole) for name, change in ALTERED.items()}
-    by_tlc = judge([*good, *bad.values()])
-    by_model = [accept(lines_of(run))[0] for run in (*good, *bad.values())]
-    problems = [str(verdict) for verdict in by_tlc[: len(good)] if not verdict.accepted]
-    problems += [str(verdict) for verdict in by_model[: len(good)] if not verdict.accepted]
-    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
-        if one.accepted or other.accepted or one.position != other.events:
-            problems.append(f"{name}: {one}; {other}")
-    events = sum(len(run) - 1 for run in good)
-    return Row(
-        P,
-        "V6",
-        _RUNS,
-        ok=not problems,
-        edges=events,
-        bounds=f"seed {SEED}, 2 ranks, 3 components",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
-        "event",
-    )
+    bounds = f"seed {SEED}, 2 ranks, 3 components"
+    return rows.judged(P, _RUNS, bounds, good, bad, judge, lambda run: accept(lines_of(run))[0])

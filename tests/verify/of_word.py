@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-from fdcomm.testing import Bound, Exhaustive, Report, explore
+from fdcomm.testing import Bound, Exhaustive, explore
 from tests.conformance.word_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import word_graphs
 from tests.schedules.word_programs import LARGE_PROGRAMS, PROGRAMS, RACES, race
 from tests.stateful.word_walks import run_random
 from tests.traces.word_runs import ALTERED, both, real_run
+from tests.verify import rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -45,20 +45,7 @@ def _v2(large: bool) -> list[Check]:
 def _graph(what: str, name: str) -> Row:
     part, config = {**word_graphs.FIXED, **word_graphs.FAULTY}[name]
     wanted, difference = word_graphs.compared(part, config)
-    return Row(
-        "word",
-        "V2",
-        what,
-        ok=not difference,
-        states=len(wanted.states),
-        edges=len(wanted.edges),
-        bounds=_bounds(config.constants()),
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
-
-
-def _bounds(constants: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in constants.items() if type(value) is int)
+    return rows.graph("word", what, rows.numbers(config.constants()), wanted, difference)
 
 
 # -- V3, V4 --------------------------------------------------------------------------------------------------------
@@ -77,7 +64,7 @@ def _edges(plan: str) -> Row:
         ok=done.edges > 0 and done.walks > 0,
         states=done.states,
         edges=done.edges,
-        bounds=_bounds(part_of(plan).config.constants()),
+        bounds=rows.numbers(part_of(plan).config.constants()),
         detail=f"{done.walks} behaviours, one load, store or system call at a time",
     )
 
@@ -114,37 +101,21 @@ def _random(plan: str, examples: int, length: int) -> Row:
 
 def _v5(large: bool) -> list[Check]:
     found = [_check("V5", name, _schedules, name) for name in (*PROGRAMS, *(LARGE_PROGRAMS if large else ()))]
-    what = "race {}: found on the published steps, none on ours"
-    return [*found, *(_check("V5", what.format(name), _race, name) for name in RACES if large or name == "lost-update")]
+    return [
+        *found,
+        *(_check("V5", rows.race_name(name), _race, name) for name in RACES if large or name == "lost-update"),
+    ]
 
 
 def _schedules(name: str) -> Row:
-    program, bound = {**PROGRAMS, **LARGE_PROGRAMS}[name]
-    report = explore(program, Exhaustive(), bound)
-    ok = report.complete and report.failure is None
-    return Row("word", "V5", name, ok, report.states, report.steps, bounds=str(bound), detail=_told(report))
+    return rows.schedules("word", name, *{**PROGRAMS, **LARGE_PROGRAMS}[name])
 
 
 def _race(name: str) -> Row:
-    shipped = explore(race(name, shipped=True), Exhaustive(), Bound())
+    broken = race(name, shipped=True)
+    shipped = explore(broken, Exhaustive(), Bound())
     ours = explore(race(name, shipped=False), Exhaustive(), Bound())
-    found = shipped.failure.message if shipped.failure is not None else "no failure"
-    return Row(
-        "word",
-        "V5",
-        f"race {name}: found on the published steps, none on ours",
-        ok=shipped.failure is not None and ours.complete and ours.failure is None,
-        states=ours.states,
-        edges=ours.steps,
-        bounds=str(Bound()),
-        detail=f"published: {found}, in {shipped.executions} executions; ours: {_told(ours)}",
-    )
-
-
-def _told(report: Report) -> str:
-    if report.failure is not None:
-        return f"{report.failure.verdict}: {report.failure.message}; schedule {list(report.failure.choices)}"
-    return f"{'complete' if report.complete else 'NOT complete'} in {report.executions} executions"
+    return rows.race("word", rows.race_name(name), broken, shipped, ours)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

@@ -5,22 +5,17 @@ Compared as sets: initial states, states, and edges with their action names.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
 from models.dispatch import Config
-from models.graph import Difference
 from tests.refine import broadcast_graphs, shipped_graphs, worker_loop_graphs
 from tests.refine.broadcast_graphs import ABSTRACT
 from tests.refine.dispatch_graphs import FAULTY, FIXED, MORE, UNGUARDED, compared
 from tests.refine.shipped_graphs import MORE as MORE_SHIPPED
 from tests.refine.shipped_graphs import SHIPPED
 from tests.refine.worker_loop_graphs import LOOPS
-from tests.verify import cache_rows, faults
+from tests.verify import cache_rows, faults, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
-
-S = TypeVar("S", bound=tuple[Any, ...])
 
 _LEVEL = "V2"
 _LOOPS = ("worker loop, tickets", "worker loop, flag on our queue")
@@ -57,20 +52,20 @@ def _shipped(name: str) -> Row:
     config = (SHIPPED | MORE_SHIPPED)[name]
     wanted, difference = shipped_graphs.compared(config)
     bounds = f"N={config.ranks} P={config.producers} MaxCalls={config.max_calls} MaxClears={config.max_clears}"
-    return _result(f"SHIPPED: {name}", bounds, len(wanted.states), len(wanted.edges), difference)
+    return rows.graph("dispatch", f"SHIPPED: {name}", bounds, wanted, difference)
 
 
 def _loop(name: str) -> Row:
     config = LOOPS[name]
     wanted, difference = worker_loop_graphs.compared(config)
     bounds = f"N={config.ranks} MaxCalls={config.max_calls} MaxLoops={config.max_loops} MaxClears={config.max_clears}"
-    return _result(name, bounds, len(wanted.states), len(wanted.edges), difference)
+    return rows.graph("dispatch", name, bounds, wanted, difference)
 
 
 def _broadcast() -> Row:
     wanted, difference = broadcast_graphs.compared(ABSTRACT)
     bounds = f"Readers={ABSTRACT.readers} Messages={ABSTRACT.messages} Depth={ABSTRACT.depth} Clears={ABSTRACT.clears}"
-    return _result("Broadcast", bounds, len(wanted.states), len(wanted.edges), difference)
+    return rows.graph("dispatch", "Broadcast", bounds, wanted, difference)
 
 
 def _row(what: str, config: Config) -> Row:
@@ -79,17 +74,4 @@ def _row(what: str, config: Config) -> Row:
         f"N={config.ranks} P={config.producers} Depth={config.depth} MaxCalls={config.max_calls} "
         f"MaxEpoch={config.max_epoch}"
     )
-    return _result(what, bounds, len(wanted.states), len(wanted.edges), difference)
-
-
-def _result(what: str, bounds: str, states: int, edges: int, difference: Difference[S]) -> Row:
-    return Row(
-        "dispatch",
-        _LEVEL,
-        what,
-        ok=not difference,
-        states=states,
-        edges=edges,
-        bounds=bounds,
-        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
-    )
+    return rows.graph("dispatch", what, bounds, wanted, difference)

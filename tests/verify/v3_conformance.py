@@ -6,7 +6,7 @@ from tests.conformance.core_edges import drive_core
 from tests.conformance.host_walks import drive_host
 from tests.conformance.plans import CORE_LARGE, CORE_SMALL, HOST, HOST_TWO_PRODUCERS, SERVICE, bounds
 from tests.conformance.service_edges import drive_service
-from tests.verify import cache_rows
+from tests.verify import cache_rows, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -33,33 +33,13 @@ def checks(protocol: str, size: str) -> list[Check]:
 
 def _core(plan: str) -> Row:
     config = {**CORE_SMALL, **CORE_LARGE}[plan]
-    done = drive_core(config)
-    return Row(
-        "dispatch",
-        "V3",
-        f"core, every edge: {plan}",
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(config),
-        detail=f"all edges, and {done.refusals} calls that must be refused, changed nothing",
-    )
+    return rows.core_edges("dispatch", f"core, every edge: {plan}", bounds(config), drive_core(config))
 
 
 def _service(plan: str) -> Row:
-    done = drive_service(SERVICE[plan])
-    hidden = done.of - done.edges
-    return Row(
-        "dispatch",
-        "V3",
-        f"host service, every edge that a host can take: {plan}",
-        ok=done.edges > 0 and done.refusals > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=bounds(SERVICE[plan]),
-        detail=f"{done.walks} behaviours, {done.refusals} refusals; {hidden} of {done.of} edges start inside a "
-        "critical section, where a put is answered at its arrival",
-    )
+    what = f"host service, every edge that a host can take: {plan}"
+    hidden = "start inside a critical section, where a put is answered at its arrival"
+    return rows.host_edges("dispatch", what, bounds(SERVICE[plan]), drive_service(SERVICE[plan]), hidden)
 
 
 def _host(walks: int) -> Row:

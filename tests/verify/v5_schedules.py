@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, Report, explore, replay
+from fdcomm.testing import Bound, Exhaustive, explore
 from tests.schedules.known import BROKEN, FIXED
 from tests.schedules.programs import LARGER, PROGRAMS, program
 from tests.schedules.shipped_program import RACES, race
-from tests.verify import cache_rows
+from tests.verify import cache_rows, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -37,62 +37,21 @@ def checks(protocol: str, size: str) -> list[Check]:
         Check(*CELL, name, _exhaust, (name,)) for name in (PROGRAMS if size == "small" else {**PROGRAMS, **_LARGE})
     ]
     found += [Check(*CELL, f"{name}, random schedules", _random, (name, EXECUTIONS[size])) for name in LARGER]
-    found += [
-        Check(*CELL, f"race {name}: found on the published steps, none on ours", _race, (name,)) for name in RACES
-    ]
-    return found
+    return found + [Check(*CELL, rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _exhaust(name: str) -> Row:
-    scenario, bound = {**PROGRAMS, **_LARGE}[name]
-    report = explore(scenario, Exhaustive(), bound)
-    return Row(
-        *CELL,
-        name,
-        ok=report.complete and report.failure is None,
-        states=report.states,
-        edges=report.steps,
-        bounds=str(bound),
-        detail=_detail(report),
-    )
+    return rows.schedules("dispatch", name, *{**PROGRAMS, **_LARGE}[name])
 
 
 def _random(name: str, executions: int) -> Row:
-    bound = Bound(ticks=2, spurious=2)
-    reports = [explore(LARGER[name], strategy(SEED, executions), bound) for strategy in (RandomWalk, PCT)]
-    failed = next((report for report in reports if report.failure is not None), None)
-    return Row(
-        *CELL,
-        f"{name}, random schedules",
-        ok=failed is None,
-        edges=sum(report.steps for report in reports),
-        bounds=f"{sum(report.executions for report in reports)} executions, seed {SEED}, {bound}",
-        detail=_detail(failed) if failed else "not complete: uniform choices, and random priorities (PCT)",
-    )
+    return rows.random_schedules("dispatch", name, LARGER[name], SEED, executions)
 
 
 def _race(name: str) -> Row:
-    what = f"race {name}: found on the published steps, none on ours"
-    program_of_race = race(name, shipped=True)
-    shipped, ours = explore(program_of_race, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    wrong = ""
-    if shipped.failure is None or shipped.failure.verdict != RACES[name][2]:
-        wrong = f"the published steps do not fail as they should: {shipped}"
-    elif replay(program_of_race, shipped.failure).message != shipped.failure.message:
-        wrong = "the schedule does not fail again when it is replayed"
-    elif not ours.complete or ours.failure is not None:
-        wrong = _detail(ours)
-    return Row(
-        *CELL,
-        what,
-        ok=not wrong,
-        states=ours.states,
-        edges=ours.steps,
-        bounds=str(ours.bound),
-        detail=wrong
-        or f"published: {shipped.failure.verdict if shipped.failure else ''} in {shipped.executions} "
-        f"executions; ours: {_detail(ours)}",
-    )
+    broken = race(name, shipped=True)
+    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
+    return rows.race("dispatch", rows.race_name(name), broken, shipped, ours, verdict=RACES[name][2])
 
 
 def _known() -> Row:
@@ -117,9 +76,3 @@ def _known() -> Row:
         bounds=str(bound),
         detail=f"wrong about {', '.join(missed)}" if missed else f"{len(BROKEN)} bugs found, {len(FIXED)} twins hold",
     )
-
-
-def _detail(report: Report) -> str:
-    if report.failure is not None:
-        return f"{report.failure.verdict}: {report.failure.message}; schedule {list(report.failure.choices)}"
-    return f"{'complete' if report.complete else 'NOT complete'} in {report.executions} executions"

@@ -1,0 +1,282 @@
+"""The rows that the protocols' checks make alike: what was covered, under which bounds, and what is said of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from hypothesis import HealthCheck, settings
+
+from fdcomm.testing import PCT, Bound, Exhaustive, Program, RandomWalk, Report, explore, replay
+from models.acceptance import Verdict
+from models.graph import Difference, Named
+from tests.verify.check import Row
+
+__all__ = (
+    "core_edges",
+    "graph",
+    "host_edges",
+    "judged",
+    "long_runs",
+    "numbers",
+    "occurred",
+    "race",
+    "race_name",
+    "random_schedules",
+    "schedule",
+    "schedules",
+    "shown",
+)
+
+S = TypeVar("S", bound=tuple[Any, ...])
+Run = Sequence[Mapping[str, Any]]
+
+
+# -- bounds --------------------------------------------------------------------------------------------------------
+
+
+def numbers(constants: Mapping[str, Any]) -> str:
+    """Return the constants that are numbers, as a row shows them."""
+    return " ".join(f"{name}={value}" for name, value in constants.items() if type(value) is int)
+
+
+def shown(constants: Mapping[str, Any]) -> str:
+    """Return the constants that are no switches, as a row shows them."""
+    return " ".join(
+        f"{name}={{{','.join(map(str, sorted(value)))}}}" if isinstance(value, frozenset) else f"{name}={value}"
+        for name, value in constants.items()
+        if not isinstance(value, bool)
+    )
+
+
+# -- V2 ------------------------------------------------------------------------------------------------------------
+
+
+def graph(protocol: str, what: str, bounds: str, wanted: Named[S], difference: Difference[S]) -> Row:
+    """The model's graph beside TLC's."""
+    return Row(
+        protocol,
+        "V2",
+        what,
+        ok=not difference,
+        states=len(wanted.states),
+        edges=len(wanted.edges),
+        bounds=bounds,
+        detail=f"the model differs from TLC: {difference.text(1)}".replace("\n", "; ") if difference else "equal",
+    )
+
+
+# -- V3 ------------------------------------------------------------------------------------------------------------
+
+
+class _Driven(Protocol):
+    """What was driven through the code."""
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def edges(self) -> int: ...
+
+    @property
+    def refusals(self) -> int: ...
+
+
+class _Walked(_Driven, Protocol):
+    """What was driven through a host's channel, of all edges that the graph has."""
+
+    @property
+    def walks(self) -> int: ...
+
+    @property
+    def of(self) -> int: ...
+
+
+def core_edges(protocol: str, what: str, bounds: str, done: _Driven, detail: str = "") -> Row:
+    """Every edge through the core, and in every state what must be refused."""
+    return Row(
+        protocol,
+        "V3",
+        what,
+        ok=done.edges > 0 and done.refusals > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=bounds,
+        detail=detail or f"all edges, and {done.refusals} calls that must be refused, changed nothing",
+    )
+
+
+def host_edges(protocol: str, what: str, bounds: str, done: _Walked, hidden: str) -> Row:
+    """Every edge that a host can take; ``hidden`` says of the others why it cannot."""
+    left = f"{done.of - done.edges} of {done.of} edges {hidden}"
+    return core_edges(protocol, what, bounds, done, f"{done.walks} behaviours, {done.refusals} refusals; {left}")
+
+
+# -- V4 ------------------------------------------------------------------------------------------------------------
+
+
+def long_runs(examples: int, steps: int) -> settings:
+    """Return Hypothesis' settings for a state machine that runs as a check: always the same runs."""
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def occurred(
+    protocol: str,
+    what: str,
+    counts: Counter[str],
+    wanted: Collection[str],
+    examples: int,
+    steps: int,
+    noun: str = "actions",
+) -> Row:
+    """Random runs in which everything that is wanted has to occur."""
+    missing = sorted(name for name in wanted if not counts[name])
+    return Row(
+        protocol,
+        "V4",
+        what,
+        ok=not missing,
+        edges=sum(counts.values()),
+        bounds=f"{examples} runs of up to {steps} rules, derandomized",
+        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(wanted)} {noun} occurred",
+    )
+
+
+# -- V5 ------------------------------------------------------------------------------------------------------------
+
+
+def told(report: Report) -> str:
+    """Return one line about an exploration."""
+    if report.failure is not None:
+        return f"{report.failure.verdict}: {report.failure.message}; schedule {list(report.failure.choices)}"
+    return f"{'complete' if report.complete else 'NOT complete'} in {report.executions} executions"
+
+
+def schedule(protocol: str, what: str, report: Report, wrong: str = "", detail: str = "") -> Row:
+    """An exploration of the code that ships, which has to be complete and without a failure."""
+    if not wrong and (report.failure is not None or not report.complete):
+        wrong = told(report)
+    return Row(
+        protocol,
+        "V5",
+        what,
+        ok=not wrong,
+        states=report.states,
+        edges=report.steps,
+        bounds=str(report.bound),
+        detail=wrong.splitlines()[0] if wrong else detail or told(report),
+    )
+
+
+def schedules(protocol: str, what: str, program: Program, bound: Bound) -> Row:
+    """Every schedule of a program up to the bound."""
+    return schedule(protocol, what, explore(program, Exhaustive(), bound))
+
+
+def random_schedules(protocol: str, name: str, program: Program, seed: int, executions: int) -> Row:
+    """Random schedules of a program that has too many to try all."""
+    bound = Bound(ticks=2, spurious=2)
+    reports = [explore(program, strategy(seed, executions), bound) for strategy in (RandomWalk, PCT)]
+    failed = next((report for report in reports if report.failure is not None), None)
+    return Row(
+        protocol,
+        "V5",
+        f"{name}, random schedules",
+        ok=failed is None,
+        edges=sum(report.steps for report in reports),
+        bounds=f"{sum(report.executions for report in reports)} executions, seed {seed}, {bound}",
+        detail=told(failed) if failed else "not complete: uniform choices, and random priorities (PCT)",
+    )
+
+
+def race_name(name: str) -> str:
+    """Return what the row of a race is called."""
+    return f"race {name}: found on the published steps, none on ours"
+
+
+def race(
+    protocol: str, what: str, broken: Program, shipped: Report, ours: Report, verdict: str = "", shows: str = ""
+) -> Row:
+    """A race that schedules find on the published steps, again when replayed, and not on ours.
+
+    Args:
+        protocol: Protocol of the row.
+        what: What the row is called.
+        broken: The program on the published steps.
+        shipped: Its exploration.
+        ours: The exploration of the same program on our steps.
+        verdict: What the failure has to be; "" is any.
+        shows: What its verdict and message have to contain.
+    """
+    failure, wrong = shipped.failure, ""
+    found = failure.verdict if failure is not None else "no failure"
+    if (
+        failure is None
+        or (verdict and failure.verdict != verdict)
+        or shows not in f"{failure.verdict} {failure.message}"
+    ):
+        wrong = f"the published steps do not fail as they should: {told(shipped)}"
+    else:
+        again = replay(broken, failure)
+        # A replay knows no limit of steps, and a message about one says how many they were.
+        alike = again.message == failure.message or shipped.bound.max_steps != Bound().max_steps
+        if again.verdict != failure.verdict or not alike:
+            wrong = f"the schedule does not fail again when it is replayed, but gives {again.verdict}: {again.message}"
+    return schedule(
+        protocol, what, ours, wrong, f"published: {found} in {shipped.executions} executions; ours: {told(ours)}"
+    )
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+
+def judged(
+    protocol: str,
+    what: str,
+    bounds: str,
+    good: Sequence[Any],
+    bad: Mapping[str, Any],
+    judge: Callable[[list[Any]], Sequence[Any]],
+    accept: Callable[[Any], Verdict],
+    problems: Collection[str] = (),
+) -> Row:
+    """Recorded runs: both judges accept the good ones, and reject the altered ones at the same event.
+
+    Args:
+        protocol: Protocol of the row.
+        what: What the row is called.
+        bounds: What the runs were.
+        good: Runs to accept, each beginning with Open.
+        bad: What was altered -> the run.
+        judge: TLC's verdicts of many runs; one start costs more than the judging.
+        accept: The model's verdict of one run.
+        problems: What is wrong already, say actions that did not occur.
+    """
+    by_tlc = judge([*good, *bad.values()])
+    by_model = [accept(run) for run in (*good, *bad.values())]
+    wrong = [*problems]
+    wrong += [str(verdict) for found in (by_tlc, by_model) for verdict in found[: len(good)] if not verdict.accepted]
+    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
+        if one.accepted or other.accepted or one.position != other.events:
+            wrong.append(f"{name}: {one}; {other}")
+    events = sum(len(run) - 1 for run in good)
+    return Row(
+        protocol,
+        "V6",
+        what,
+        ok=not wrong,
+        edges=events,
+        bounds=bounds,
+        detail="; ".join(wrong)[:500].replace("\n", " ")
+        or f"{len(good)} runs with {events} events accepted by both, {len(bad)} altered ones rejected by both at one "
+        "event",
+    )
