@@ -35,8 +35,7 @@ class Barrier(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(guards, name)]
-        self.name = "barrier" + "".join(f" without {name}" for name in removed)
+        self.name = guards.title("barrier")
         self.guards = guards
         self.ranks = range(self.config.ranks)
         self.barriers = range(self.config.barriers)

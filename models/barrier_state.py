@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
+
+from models.guards import Removable
 
 __all__ = ("AWAY", "DEAD", "LIVE", "LOST", "UNSAID", "Arrival", "Config", "Guards", "State", "initial_state")
 
@@ -32,7 +34,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     FenceWithdraws: bool = True
@@ -44,16 +46,6 @@ class Guards:
     LabelsChecked: bool = True
     RoundsChecked: bool = True
     CrossWaitFound: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class Config:
             "Named": self.named,
             "Leavers": self.leavers,
             "Mortal": self.mortal,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

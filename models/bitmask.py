@@ -26,8 +26,7 @@ class Bitmask(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.guards = self.config.guards
-        removed = [name for name in Guards._fields if not getattr(self.guards, name)]
-        self.name = "bitmask" + "".join(f" without {name}" for name in removed)
+        self.name = self.guards.title("bitmask")
         self.full = (1 << self.config.ranks) - 1
         self.actions = {
             "Join": self.join,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 from models.dispatch_state import Call
+from models.guards import Removable
 
 __all__ = ("Config", "Guards", "State", "Task")
 
@@ -33,17 +34,13 @@ class State(NamedTuple):
     got: tuple[tuple[int, ...], ...]
 
 
-class Guards(NamedTuple):
+@dataclass(frozen=True)
+class Guards(Removable):
     """The guards of the contract that can be taken away."""
 
     PutKeepsMask: bool = True
     ClearKeepsStarted: bool = True
     FenceFrees: bool = True
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls()._replace(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -75,5 +72,5 @@ class Config:
             "Mortal": self.mortal,
             "MortalProducers": self.mortal_producers,
             "Quitters": self.quitters,
-            **self.guards._asdict(),
+            **asdict(self.guards),
         }

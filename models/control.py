@@ -24,8 +24,7 @@ class Control(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(self.guards, name)]
-        self.name = "control" + "".join(f" without {name}" for name in removed)
+        self.name = self.guards.title("control")
         self.ranks = range(self.config.ranks)
         self.actions = {
             "Join": self.join,

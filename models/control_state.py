@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
+
+from models.guards import Removable
 
 __all__ = ("AWAY", "DEAD", "LIVE", "LOST", "Config", "Given", "Guards", "State", "initial_state")
 
@@ -30,7 +32,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     Keyed: bool = True
@@ -38,16 +40,6 @@ class Guards:
     SkipsEnded: bool = True
     FenceDooms: bool = True
     TimeoutEnds: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -77,7 +69,7 @@ class Config:
             "Leavers": self.leavers,
             "Mortal": self.mortal,
             "Silent": self.silent,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

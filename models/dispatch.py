@@ -24,8 +24,7 @@ class Dispatch(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(guards, name)]
-        self.name = "dispatch" + "".join(f" without {name}" for name in removed)
+        self.name = guards.title("dispatch")
         self.guards = guards
         self.everyone = frozenset(range(self.config.ranks))
         self.actions = {

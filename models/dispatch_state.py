@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
+
+from models.guards import Removable
 
 __all__ = ("AWAY", "DEAD", "DOWN", "LIVE", "LOST", "UP", "Call", "Config", "Entry", "Guards", "State", "initial_state")
 
@@ -42,7 +44,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     GuardOwnRead: bool = True
@@ -56,16 +58,6 @@ class Guards:
     FenceWithdraws: bool = True
     FencedCannotRead: bool = True
     JoinSkips: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -105,7 +97,7 @@ class Config:
             "Mortal": self.mortal,
             "MortalProducers": self.mortal_producers,
             "Quitters": self.quitters,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

@@ -25,8 +25,7 @@ class Gate(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(guards, name)]
-        self.name = "gate" + "".join(f" without {name}" for name in removed)
+        self.name = guards.title("gate")
         self.guards = guards
         self.everyone = frozenset(range(self.config.ranks))
         self.actions = {

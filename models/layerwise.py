@@ -24,8 +24,7 @@ class Layerwise(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(self.guards, name)]
-        self.name = "layerwise" + "".join(f" without {name}" for name in removed)
+        self.name = self.guards.title("layerwise")
         self.actions = {
             "OnProgress": self.on_progress,
             "OnCacheInfo": self.on_cache_info,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, TypeAlias
+
+from models.guards import Removable
 
 __all__ = ("Config", "Done", "Guards", "Progress", "State", "Task", "initial_state")
 
@@ -42,7 +44,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     StepTagged: bool = True
@@ -56,16 +58,6 @@ class Guards:
     ExpiresTask: bool = True
     AgreedOrder: bool = True
     FailedTakePart: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -118,7 +110,7 @@ class Config:
             "Lost": self.lost,
             "Aborted": self.aborted,
             "Expiry": self.expiry,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

@@ -24,8 +24,7 @@ class Pause(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(self.guards, name)]
-        self.name = "pause" + "".join(f" without {name}" for name in removed)
+        self.name = self.guards.title("pause")
         self.ranks = range(self.config.ranks)
         self.clients = range(1, self.config.clients + 1)
         self.actions = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
+
+from models.guards import Removable
 
 __all__ = ("ABORT", "AWAY", "DEAD", "DRAIN", "KEEP", "LIVE", "LOST", "Config", "Guards", "State", "initial_state")
 
@@ -32,7 +34,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     TakeShuts: bool = True
@@ -42,16 +44,6 @@ class Guards:
     JoinsShut: bool = True
     HoldBlocks: bool = True
     ResumeWaits: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,7 @@ class Config:
             "Leavers": self.leavers,
             "Mortal": self.mortal,
             "Impatient": self.impatient,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

@@ -25,8 +25,7 @@ class Rearrange(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(guards, name)]
-        self.name = "rearrange" + "".join(f" without {name}" for name in removed)
+        self.name = guards.title("rearrange")
         self.guards = guards
         self.ranks = range(self.config.ranks)
         self.peers = range(1, self.config.peers + 1)

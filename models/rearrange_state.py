@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
+
+from models.guards import Removable
 
 __all__ = ("AWAY", "DEAD", "LIVE", "Config", "Guards", "State", "initial_state")
 
@@ -35,7 +37,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     OneAtATime: bool = True
@@ -47,16 +49,6 @@ class Guards:
     WaitsLimited: bool = True
     FenceEnds: bool = True
     TimeoutEnds: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -97,7 +89,7 @@ class Config:
             "Movers": self.movers,
             "Failing": self.failing,
             "Deaf": self.deaf,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

@@ -27,8 +27,7 @@ class Signal(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(self.guards, name)]
-        self.name = "signal" + "".join(f" without {name}" for name in removed)
+        self.name = self.guards.title("signal")
         self.processes = range(self.config.processes)
         create = Create(self.config)
         self.actions = {

@@ -38,8 +38,7 @@ class Status(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.guards = self.config.guards
-        removed = [name for name in Guards.names() if not getattr(self.guards, name)]
-        self.name = "status" + "".join(f" without {name}" for name in removed)
+        self.name = self.guards.title("status")
         self.components = range(self.config.components)
         self.real = self.config.real
         self.everyone = [(component, part) for component in self.real for part in self.config.parts_of(component)]

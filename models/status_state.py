@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
+
+from models.guards import Removable
 
 __all__ = (
     "AWAY",
@@ -48,7 +50,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     ReportsKeyed: bool = True
@@ -59,16 +61,6 @@ class Guards:
     FenceFails: bool = True
     ExpiryFrees: bool = True
     JoinMarks: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -111,7 +103,7 @@ class Config:
             "MaxAsked": self.max_asked,
             "Mortal": self.mortal,
             "Returns": self.returns,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

@@ -21,8 +21,7 @@ class Word(Model[State]):
 
     def __init__(self, config: Config | None = None) -> None:
         self.config = config = config or Config()
-        removed = [name for name in Guards.names() if not getattr(config.guards, name)]
-        self.name = "word" + "".join(f" without {name}" for name in removed)
+        self.name = config.guards.title("word")
         self.guards = config.guards
         self.setters = range(config.setters)
         self.waiters = range(config.setters, config.setters + config.waiters)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from models.guards import Removable
 from models.kernel import Action, Model, Step, replaced
 from models.liveness import Fair, LeadsTo
 
@@ -28,21 +29,11 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     ChecksFile: bool = True
     RemovesLocked: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ class Config:
             "Sharers": self.sharers,
             "Clearers": self.clearers,
             "Mortal": self.mortal,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 
@@ -74,8 +65,7 @@ class IpcLock(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config = config or Config()
         self.guards = config.guards
-        removed = [name for name in Guards.names() if not getattr(config.guards, name)]
-        self.name = "word.lock" + "".join(f" without {name}" for name in removed)
+        self.name = config.guards.title("word.lock")
         everybody, clearers = range(config.processes), sorted(config.clearers)
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {
             "Open": (everybody, self.open),

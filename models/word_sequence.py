@@ -6,10 +6,11 @@ Writers are 0 .. writers-1, readers come after them. The k-th write of all store
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from models.guards import Removable
 from models.kernel import Action, Model, Step, replaced
 from models.liveness import Fair, LeadsTo
 
@@ -34,7 +35,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     Sequenced: bool = True
@@ -42,16 +43,6 @@ class Guards:
     OneWriter: bool = True
     BeginsOdd: bool = True
     ProvesDeath: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ class Config:
             "Cells": self.cells,
             "Writes": self.writes,
             "Mortal": self.mortal,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 
@@ -83,8 +74,7 @@ class Sequence(Model[State]):
     def __init__(self, config: Config | None = None) -> None:
         self.config = config = config or Config()
         self.guards = config.guards
-        removed = [name for name in Guards.names() if not getattr(config.guards, name)]
-        self.name = "word.sequence" + "".join(f" without {name}" for name in removed)
+        self.name = config.guards.title("word.sequence")
         self.writers = range(config.writers)
         self.readers = range(config.writers, config.writers + config.readers)
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
+from models.guards import Removable
 from models.kernel import replaced
 
 __all__ = ("ENDS", "NOBODY", "RETURNED", "WORDS", "Config", "Guards", "State", "at", "load", "put")
@@ -34,7 +35,7 @@ WORDS = ("value", "waiters", "wake", "gone")
 
 
 @dataclass(frozen=True)
-class Guards:
+class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
     Barrier: bool = True
@@ -42,16 +43,6 @@ class Guards:
     ClearsLocked: bool = True
     FreshTokens: bool = True
     Rechecks: bool = True
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Every guard, in the contract's order."""
-        return tuple(item.name for item in fields(cls))
-
-    @classmethod
-    def without(cls, *names: str) -> Guards:
-        """All guards but these."""
-        return cls(**dict.fromkeys(names, False))
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ class Config:
             "Spurious": self.spurious,
             "Limited": self.limited,
             "Mortal": self.mortal,
-            **{name: getattr(self.guards, name) for name in Guards.names()},
+            **asdict(self.guards),
         }
 
 

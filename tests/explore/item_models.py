@@ -22,7 +22,7 @@ _FLAGS = {"N": "ranks", "MaxCalls": "max_calls", "MaxIdle": "max_idle", "OwnFlag
 
 
 def _bitmask(values: dict[str, Any]) -> Model[Any]:
-    guards = bitmask.Guards(**{name: values.pop(name) for name in bitmask.Guards._fields})
+    guards = bitmask.Guards(**{name: values.pop(name) for name in bitmask.Guards.names()})
     return bitmask.Bitmask(bitmask.Config(**{_BOUNDS[name]: value for name, value in values.items()}, guards=guards))
 
 

@@ -53,7 +53,7 @@ def test_bitmask_has_the_contract_names() -> None:
     assert list(model.actions) == [action["name"] for action in base["action"]]
     own = {item["name"] for item in spec["invariant"]}
     assert set(model.invariants) == {item["name"] for item in base["invariant"]} | own
-    assert list(bitmask.Guards._fields) == [guard["constant"] for guard in spec["guard"]]
+    assert list(bitmask.Guards.names()) == [guard["constant"] for guard in spec["guard"]]
 
 
 def test_the_done_queue_has_the_contract_names() -> None:

@@ -29,7 +29,7 @@ def test_bitmask_and_dispatch_are_one_graph(config: BitmaskConfig) -> None:
     assert edges > states > 500
 
 
-@pytest.mark.parametrize("guard", Guards._fields)
+@pytest.mark.parametrize("guard", Guards.names())
 def test_without_a_guard_they_are_not(guard: str) -> None:
     config = BitmaskConfig(mortal=R({0}), max_calls=2)
     assert equivalent(config)[2] == ""
