@@ -21,6 +21,7 @@ from typing import Any
 from models.acceptance import Verdict
 from models.signal_trace import accept_channel
 from tests.faults.remote import LIMIT_S, ROOT
+from tests.traces.both_judges import agreed
 from tla.signal_trace import judge
 
 __all__ = ("ALTERED", "Step", "Steps", "both", "by_model", "events_of", "record", "switches")
@@ -141,12 +142,7 @@ def both(runs: Sequence[Steps]) -> list[tuple[str, str]]:
 
     AssertionError: they do not agree, on the verdict or on how much of a run is allowed.
     """
-    answers = []
-    for one, other in zip(map(by_model, runs), judge([events_of(run) for run in runs]), strict=True):
-        if (one.accepted, None if one.accepted else one.events) != (other.accepted, other.position):
-            raise AssertionError(f"the judges do not agree: {one}; {other}")
-        answers.append(("", "") if one.accepted else (str(one), str(other)))
-    return answers
+    return agreed(map(by_model, runs), judge([events_of(run) for run in runs]))
 
 
 def by_model(steps: Steps) -> Verdict:

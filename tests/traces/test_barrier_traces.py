@@ -6,7 +6,9 @@ import pytest
 
 from fdcomm.trace import BARRIER_EVENTS
 from models.barrier_trace import accept
-from tests.traces.barrier_runs import ALTERED, Event, lines_of, random_run, real_runs
+from tests.traces.barrier_runs import ALTERED, lines_of, random_run, real_runs
+from tests.traces.both_judges import judge_both
+from tests.traces.events import Event
 from tests.traces.schema import SCHEMA, problem
 from tla.barrier_trace import judge
 
@@ -26,11 +28,7 @@ def _whole() -> list[Event]:
 
 def test_random_runs_are_accepted_by_both(seed: int) -> None:
     runs = [random_run(seed + number, 2 + number % 2, 60) for number in range(6)]
-    for verdict in judge(runs):
-        assert verdict.accepted, f"seed {seed}: {verdict}"
-    for run in runs:
-        (found,) = accept(lines_of(run))
-        assert found.accepted, f"seed {seed}: {found}"
+    judge_both(accept, judge, runs, {}, seed)
 
 
 @pytest.mark.multiproc
@@ -39,22 +37,12 @@ def test_real_runs_are_accepted_by_both() -> None:
     actions = {event["action"] for run in runs for event in run}
     assert actions == {"Open", *BARRIER_EVENTS}
     assert [text for run in runs for event in run if (text := problem(event, SCHEMA))] == []
-    for verdict in judge(runs):
-        assert verdict.accepted, str(verdict)
-    for run in runs:
-        (found,) = accept(lines_of(run))
-        assert found.accepted, str(found)
+    judge_both(accept, judge, runs, {})
 
 
 def test_what_is_altered_is_rejected_by_both() -> None:
     run = _whole()
-    altered = {name: change(run) for name, change in ALTERED.items()}
-    verdicts = dict(zip(altered, judge(list(altered.values())), strict=True))
-    for name, events in altered.items():
-        (found,) = accept(lines_of(events))
-        assert not found.accepted, name
-        assert not verdicts[name].accepted, name
-        assert verdicts[name].position == found.events, f"{name}: {verdicts[name]}; {found}"
+    judge_both(accept, judge, [], {name: change(run) for name, change in ALTERED.items()})
 
 
 def test_what_is_no_trace_of_barriers_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.dispatch_trace import accept
+from tests.traces.both_judges import judge_both
 from tests.traces.control_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
 from tests.traces.schema import SCHEMA, problem
 from tla.control_trace import judge
@@ -18,17 +19,8 @@ def test_what_happened_is_accepted_by_both_and_what_is_altered_by_none(seed: int
     assert {event["action"] for event in real} == {"Open", *EVENTS}
     assert [text for event in real if (text := problem(event, SCHEMA))] == []
     good = [real, *(random_run(seed + number, 2, 60) for number in range(4))]
-    altered = {name: change(whole_run()) for name, change in ALTERED.items()}
-    verdicts = judge([*good, *altered.values()])
-    for run, verdict in zip(good, verdicts, strict=False):
-        (found,) = accept(lines_of(run))
-        assert found.accepted, f"seed {seed}: {found}"
-        assert verdict.accepted, f"seed {seed}: {verdict}"
-    for (name, run), verdict in zip(altered.items(), verdicts[len(good) :], strict=True):
-        (found,) = accept(lines_of(run))
-        assert not found.accepted, name
-        assert not verdict.accepted, name
-        assert verdict.position == found.events, f"{name}: {verdict}; {found}"
+    whole = whole_run()
+    judge_both(accept, judge, good, {name: change(whole) for name, change in ALTERED.items()}, seed)
 
 
 def test_what_is_no_trace_of_control_is_refused() -> None:

@@ -7,8 +7,10 @@ from collections import Counter
 import pytest
 
 from models.dispatch_trace import accept
+from tests.traces.both_judges import judge_both
+from tests.traces.events import Event
 from tests.traces.layerwise_processes import real_run
-from tests.traces.layerwise_runs import ACTIONS, ALTERED, Event, lines_of, random_run, whole_run
+from tests.traces.layerwise_runs import ACTIONS, ALTERED, lines_of, random_run, whole_run
 from tests.traces.schema import SCHEMA, problem
 from tla.__main__ import judge_of
 from tla.layerwise_trace import judge
@@ -31,17 +33,10 @@ def test_runs_are_judged_alike(seed: int) -> None:
     """One start of TLC for all: the runs of real processes, random ones of another capacity, and altered ones."""
     real = real_run()
     runs = [*real.events(), *(random_run(seed + number, 100) for number in range(4))]
-    altered = {name: change(whole_run()) for name, change in ALTERED.items()}
-    verdicts = judge([*runs, *altered.values()])
-    for rank, (events, verdict) in enumerate(zip(runs, verdicts[: len(runs)], strict=True)):
-        (found,) = accept(lines_of(events))
-        assert found.accepted, f"seed {seed}: {found}"
-        assert verdict.accepted, f"seed {seed}: {verdict}"
-        assert rank > 1 or {name for name in ACTIONS if not found.counts[name]} <= {"ExpireTask"}
-    for (name, events), verdict in zip(altered.items(), verdicts[len(runs) :], strict=True):
-        (found,) = accept(lines_of(events))
-        assert not found.accepted, name
-        assert verdict.position == found.events, f"{name}: {verdict}; {found}"
+    whole = whole_run()
+    verdicts = judge_both(accept, judge, runs, {name: change(whole) for name, change in ALTERED.items()}, seed)
+    for found in verdicts[:2]:
+        assert {name for name in ACTIONS if not found.counts[name]} <= {"ExpireTask"}
     assert real.problems() == []
     assert [text for run in real.events() for event in run if (text := problem(event, SCHEMA))] == []
     assert [request for request, _ in real.calls[0]] == [*range(10), 11]

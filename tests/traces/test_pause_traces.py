@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from models.dispatch_trace import accept
+from tests.traces.both_judges import judge_both
+from tests.traces.events import Event
 from tests.traces.pause_altered import ALTERED, is_whole
-from tests.traces.pause_runs import ACTIONS, Event, lines_of, random_run, real_run
+from tests.traces.pause_runs import ACTIONS, lines_of, random_run, real_run
 from tla.pause_trace import judge
 
 
@@ -38,12 +40,8 @@ def test_what_is_altered_is_rejected_by_the_model(name: str) -> None:
 @pytest.mark.slow
 def test_tlc_and_the_model_judge_alike(seed: int) -> None:
     good = [random_run(seed + number, 2, 60) for number in range(2)]
-    bad = [change(_whole()) for change in ALTERED.values()]
-    for run, verdict in zip([*good, *bad], judge([*good, *bad]), strict=True):
-        (found,) = accept(lines_of(run))
-        assert found.accepted == verdict.accepted, f"seed {seed}: {found}; {verdict}"
-        if not found.accepted:
-            assert verdict.position == found.events, f"seed {seed}: {found}; {verdict}"
+    whole = _whole()
+    judge_both(accept, judge, good, {name: change(whole) for name, change in ALTERED.items()}, seed)
 
 
 def test_what_is_no_trace_of_pauses_is_refused() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from models.dispatch_trace import accept
-from tests.traces.rearrange_runs import ACTIONS, ALTERED, Event, lines_of, random_run, real_run
+from tests.traces.both_judges import judge_both
+from tests.traces.events import Event
+from tests.traces.rearrange_runs import ACTIONS, ALTERED, lines_of, random_run, real_run
 from tests.traces.schema import SCHEMA, problem
 from tla.__main__ import judge_of
 from tla.rearrange_trace import judge
@@ -29,16 +31,7 @@ def test_runs_are_judged_alike(run: list[Event], seed: int) -> None:
     """One start of TLC for all: a real run, random ones, and altered ones."""
     assert {event["action"] for event in run} == ACTIONS | {"Open"}
     runs = [run, *(random_run(seed + number, 2, 60) for number in range(4))]
-    altered = {name: change(run) for name, change in ALTERED.items()}
-    verdicts = judge([*runs, *altered.values()])
-    for events, verdict in zip(runs, verdicts[: len(runs)], strict=True):
-        (found,) = accept(lines_of(events))
-        assert found.accepted, f"seed {seed}: {found}"
-        assert verdict.accepted, f"seed {seed}: {verdict}"
-    for (name, events), verdict in zip(altered.items(), verdicts[len(runs) :], strict=True):
-        (found,) = accept(lines_of(events))
-        assert not found.accepted, name
-        assert verdict.position == found.events, f"{name}: {verdict}; {found}"
+    judge_both(accept, judge, runs, {name: change(run) for name, change in ALTERED.items()}, seed)
 
 
 @pytest.mark.multiproc

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.status_trace import accept
+from tests.traces.both_judges import judge_both
 from tests.traces.schema import SCHEMA, problem
 from tests.traces.status_runs import ALTERED, EVENTS, lines_of, random_run, real_runs, whole_run
 from tla.status_trace import judge
@@ -15,10 +16,7 @@ pytestmark = pytest.mark.tlc
 def test_random_runs_are_accepted_by_both(seed: int) -> None:
     runs = [random_run(seed + number, 60) for number in range(6)]
     assert [text for run in runs for event in run if (text := problem(event, SCHEMA))] == []
-    for run, verdict in zip(runs, judge(runs), strict=True):
-        assert verdict.accepted, f"seed {seed}: {verdict}"
-        (found,) = accept(lines_of(run))
-        assert found.accepted, f"seed {seed}: {found}"
+    judge_both(accept, judge, runs, {}, seed)
 
 
 @pytest.mark.multiproc
@@ -27,21 +25,12 @@ def test_real_runs_are_accepted_by_both() -> None:
     actions = {event["action"] for run in runs for event in run}
     assert actions == {"Open", *EVENTS}
     assert [text for run in runs for event in run if (text := problem(event, SCHEMA))] == []
-    for run, verdict in zip(runs, judge(runs), strict=True):
-        assert verdict.accepted, str(verdict)
-        (found,) = accept(lines_of(run))
-        assert found.accepted, str(found)
+    judge_both(accept, judge, runs, {})
 
 
 def test_what_is_altered_is_rejected_by_both() -> None:
     run = whole_run()
-    altered = {name: change(run) for name, change in ALTERED.items()}
-    verdicts = dict(zip(altered, judge(list(altered.values())), strict=True))
-    for name, events in altered.items():
-        (found,) = accept(lines_of(events))
-        assert not found.accepted, name
-        assert not verdicts[name].accepted, name
-        assert verdicts[name].position == found.events, f"{name}: {verdicts[name]}; {found}"
+    judge_both(accept, judge, [], {name: change(run) for name, change in ALTERED.items()})
 
 
 def test_what_is_no_trace_of_components_is_refused() -> None:

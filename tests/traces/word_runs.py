@@ -18,11 +18,11 @@ import numpy as np
 from fdcomm import IPCSignal
 from models.acceptance import Verdict
 from models.word_trace import accept_channel
+from tests.traces.both_judges import agreed
+from tests.traces.events import Event
 from tla.word_trace import judge
 
-__all__ = ("ALTERED", "Event", "accept", "both", "real_run")
-
-Event = dict[str, Any]
+__all__ = ("ALTERED", "accept", "both", "real_run")
 
 _WATCHDOG_S = 60.0
 _POINTS = ("word.add.locked", "word.add.loaded", "word.add.stored")
@@ -90,13 +90,7 @@ def both(runs: list[list[Event]]) -> list[tuple[str, str]]:
 
     AssertionError: they do not agree, on the verdict or on the first impossible event.
     """
-    answers = []
-    for run, other in zip(runs, judge(runs), strict=True):
-        one = accept(run)
-        if (one.accepted, None if one.accepted else one.events) != (other.accepted, other.position):
-            raise AssertionError(f"the judges do not agree: {one}; {other}")
-        answers.append(("", "") if one.accepted else (str(one), str(other)))
-    return answers
+    return agreed(map(accept, runs), judge(runs))
 
 
 def accept(run: list[Event]) -> Verdict:

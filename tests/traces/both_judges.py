@@ -1,0 +1,52 @@
+"""Both judges over the same runs: what happened is accepted by both, what is altered rejected at one event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from models.acceptance import Verdict as ModelVerdict
+from tests.traces.events import Event, lines_of
+from tla.trace import Verdict
+
+__all__ = ("agreed", "judge_both")
+
+Run: TypeAlias = list[Event]
+
+
+def agreed(by_model: Iterable[ModelVerdict], by_tlc: Iterable[Verdict]) -> list[tuple[str, str]]:
+    """Return for each run what is wrong with it, as each judge says it; ("", "") if it is accepted.
+
+    AssertionError: they do not agree, on the verdict or on how much of a run is allowed.
+    """
+    answers = []
+    for one, other in zip(by_model, by_tlc, strict=True):
+        if (one.accepted, None if one.accepted else one.events) != (other.accepted, other.position):
+            raise AssertionError(f"the judges do not agree: {one}; {other}")
+        answers.append(("", "") if one.accepted else (str(one), str(other)))
+    return answers
+
+
+def judge_both(
+    accept: Callable[[list[str]], Sequence[ModelVerdict]],
+    judge: Callable[[Sequence[Run]], Sequence[Verdict]],
+    good: Sequence[Run],
+    altered: Mapping[str, Run],
+    seed: int = 0,
+) -> list[ModelVerdict]:
+    """Have the model and, in one call, TLC judge runs that happened and runs that did not.
+
+    Return the model's verdicts on those that happened.
+    AssertionError: a good run is rejected, or an altered one accepted, or the judges do not agree.
+    """
+    runs = [*good, *altered.values()]
+    verdicts = []
+    for run in runs:
+        (verdict,) = accept(lines_of(run))
+        verdicts.append(verdict)
+    answers = agreed(verdicts, judge(runs))
+    for answer in answers[: len(good)]:
+        assert answer == ("", ""), f"seed {seed}: {answer}"
+    for name, answer in zip(altered, answers[len(good) :], strict=True):
+        assert all(answer), f"accepted: {name}"
+    return verdicts[: len(good)]
