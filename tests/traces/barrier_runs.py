@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import random
 import tempfile
 from collections.abc import Callable
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from fdcomm import EngineCacheQueue
 from fdcomm.errors import BarrierBrokenError, BarrierMismatchError, CommTimeoutError, PeerLostError
@@ -16,17 +15,14 @@ from models.barrier import Barrier, Config, State
 from models.barrier_state import UNSAID, initial_state
 from models.kernel import Action
 from tests.conformance.waiting import Background, until
+from tests.traces.alterations import dropped, gap, on_copies, renamed, valued
+from tests.traces.events import Event, lines_of, renumbered, runs_of
+from tests.traces.walks import random_walk
 
 __all__ = ("ALTERED", "lines_of", "random_run", "real_runs")
 
-Event = dict[str, Any]
 NAMES = ["swap_to_cpu_barrier1", "swap_to_cpu_barrier2"]
 _WEIGHT = {"Join": 8, "Arrive": 8, "Pass": 30, "Reset": 6, "Crash": 1, "Leave": 1, "Mismatch": 1}
-
-
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
 
 
 def random_run(seed: int, ranks: int, length: int) -> list[Event]:
@@ -36,22 +32,12 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     config = Config(
         ranks=ranks, labels=2, max_rounds=None, max_aborts=None, named=True, leavers=everybody, mortal=everybody
     )
-    model, state = Barrier(config), initial_state(config)
+    walk = random_walk(rng, Barrier(config), initial_state(config), lambda name: _WEIGHT.get(name, 2))
     events: list[Event] = [
         {"v": 1, "action": "Open", "protocol": "barriers.to_cpu", "dp": 0, "ranks": ranks, "barriers": NAMES}
     ]
-    while len(events) <= length:
-        choices: dict[str, list[tuple[Action, State]]] = {}
-        for action, after in model.steps(state):
-            choices.setdefault(action.name, []).append((action, after))
-        names = sorted(choices)
-        name = rng.choices(names, [_WEIGHT.get(name, 2) for name in names])[0]
-        action, after = rng.choice(choices[name])
-        if name == "Crash":
-            action = Action("Fence", action.params)
-            after = next(then for step, then in model.fence(after) if step == action)
-        events.append(_event(len(events), action, after))
-        state = after
+    for seq, (action, _, after) in enumerate(islice(walk, length), 1):
+        events.append(_event(seq, action, after))
     return events
 
 
@@ -89,12 +75,8 @@ def real_runs(rounds: int = 5) -> list[list[Event]]:
         file = Path(folder) / "host.ndjson"
         with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, trace=file) as server:
             _use(server, rounds)
-        events = [json.loads(line) for line in file.read_text().splitlines()]
-    channels: dict[str, list[Event]] = {}
-    for event in events:
-        if event["protocol"].startswith("barriers."):
-            channels.setdefault(event["protocol"], []).append(event)
-    return [run for run in channels.values() if len(run) > 1]
+        runs = runs_of(file)
+    return [run for protocol, run in runs.items() if protocol.startswith("barriers.") and len(run) > 1]
 
 
 def _use(server: EngineCacheQueue, rounds: int) -> None:
@@ -156,84 +138,28 @@ def _turn(queue: EngineCacheQueue, number: int) -> None:
 # -- one small change of a run, after which it is none ---------------------------------------------------------------
 
 
-def _index(events: list[Event], name: str) -> int:
-    return next(index for index, event in enumerate(events) if event["action"] == name)
+def _unannounced(events: list[Event]) -> list[Event]:
+    """An arrival that a pass follows at once is left out, and the numbers closed up."""
+    names = [event["action"] for event in events]
+    del events[list(pairwise(names)).index(("Arrive", "Pass"))]
+    return renumbered(events)
 
 
-def _dropped(name: str, then: str = "") -> Callable[[list[Event]], list[Event]]:
-    """An event of that name (which is followed by ``then``) is left out, and the numbers closed up."""
-
-    def change(events: list[Event]) -> list[Event]:
-        pairs = [
-            (event["action"], after["action"])
-            for event, after in zip(events, [*events[1:], {"action": ""}], strict=True)
-        ]
-        del events[next(i for i, (first, second) in enumerate(pairs) if first == name and then in ("", second))]
-        for number, event in enumerate(events[1:], 1):
-            event["seq"] = number
-        return events
-
-    return change
-
-
-def _renamed(name: str, other: str) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        events[_index(events, name)]["action"] = other
-        return events
-
-    return change
-
-
-def _posted(name: str, key: str, value: Callable[[Any], Any]) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        post = events[_index(events, name)]["post"]
-        post[key] = value(post[key])
-        return events
-
-    return change
-
-
-def _other_rank(events: list[Event]) -> list[Event]:
-    args = events[_index(events, "Pass")]["args"]
-    args["rank"] = 1 - cast("int", args["rank"])
-    return events
-
-
-def _gap(events: list[Event]) -> list[Event]:
-    del events[_index(events, "Pass")]
-    return events
-
-
-def _other_label(events: list[Event]) -> list[Event]:
-    events[_index(events, "Pass")]["args"]["label"] = "something else"
-    return events
-
-
-def _old_abort(events: list[Event]) -> list[Event]:
-    events[_index(events, "Reset")]["args"]["abort"] += 1
-    return events
-
-
-def _copied(change: Callable[[list[Event]], list[Event]]) -> Callable[[list[Event]], list[Event]]:
-    return lambda events: change(copy.deepcopy(events))
-
-
-ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
-    name: _copied(change)
-    for name, change in {
-        "an arrival is missing": _dropped("Arrive", "Pass"),
-        "a pass is missing": _dropped("Pass"),
-        "a fence is missing": _dropped("Fence"),
-        "an abort is missing": _dropped("Abort"),
-        "a pass that was an arrival": _renamed("Pass", "Arrive"),
-        "a mismatch that was a refusal": _renamed("Refuse", "Mismatch"),
-        "a fence that was a leave": _renamed("Fence", "Leave"),
-        "a pass by the other rank": _other_rank,
-        "a pass with another label": _other_label,
-        "a reset for another abort": _old_abort,
-        "a generation too many": _posted("Pass", "generation", lambda rows: [row + 1 for row in rows]),
-        "a ghost that stays": _posted("Fence", "arrived", lambda rows: [[0], *rows[1:]]),
-        "an abort that breaks nothing": _posted("Abort", "broken", lambda rows: [False] * len(rows)),
-        "a gap in the numbers": _gap,
-    }.items()
-}
+ALTERED = on_copies(
+    {
+        "an arrival is missing": _unannounced,
+        "a pass is missing": dropped("Pass"),
+        "a fence is missing": dropped("Fence"),
+        "an abort is missing": dropped("Abort"),
+        "a pass that was an arrival": renamed("Pass", "Arrive"),
+        "a mismatch that was a refusal": renamed("Refuse", "Mismatch"),
+        "a fence that was a leave": renamed("Fence", "Leave"),
+        "a pass by the other rank": valued("Pass", "args", "rank", lambda rank: 1 - rank),
+        "a pass with another label": valued("Pass", "args", "label", lambda label: "something else"),
+        "a reset for another abort": valued("Reset", "args", "abort", lambda abort: abort + 1),
+        "a generation too many": valued("Pass", "post", "generation", lambda rows: [row + 1 for row in rows]),
+        "a ghost that stays": valued("Fence", "post", "arrived", lambda rows: [[0], *rows[1:]]),
+        "an abort that breaks nothing": valued("Abort", "post", "broken", lambda rows: [False] * len(rows)),
+        "a gap in the numbers": gap("Pass"),
+    }
+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import random
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,15 @@ from models.control import Config, Control, State
 from models.control_state import initial_state
 from models.kernel import Action
 from tests.conformance.waiting import Background, until
+from tests.traces.alterations import dropped, gap, on_copies, renamed, valued
+from tests.traces.events import Event, lines_of, runs_of
+from tests.traces.walks import random_walk
 
 __all__ = ("ALTERED", "EVENTS", "Event", "event_of", "lines_of", "random_run", "real_run", "shown", "whole_run")
 
-Event = dict[str, Any]
 LONG_S = 60.0
 EVENTS = set(Control().actions) - {"Crash"}
 _WEIGHT = {"Join": 8, "Take": 14, "Answer": 20, "Ask": 8, "RefuseLate": 8, "Collect": 10, "EndLost": 6, "Crash": 1}
-
-
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
 
 
 def shown(s: State) -> dict[str, Any]:
@@ -66,23 +62,12 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     rng = random.Random(seed)
     everybody = frozenset(range(ranks))
     config = Config(ranks, None, 3, leavers=everybody, mortal=everybody, silent=everybody)
-    model, state = Control(config), initial_state(config)
+    walk = random_walk(rng, Control(config), initial_state(config), lambda name: _WEIGHT.get(name, 2))
     events: list[Event] = [{"v": 1, "action": "Open", "protocol": "control", "dp": 0, "ranks": ranks, "capacity": 3}]
-    while len(events) <= length:
-        choices: dict[str, list[tuple[Action, State]]] = {}
-        for action, after in model.steps(state):
-            choices.setdefault(action.name, []).append((action, after))
-        names = sorted(choices)
-        name = rng.choices(names, [_WEIGHT.get(name, 2) for name in names])[0]
-        action, after = rng.choice(choices[name])
-        before = state
-        if name == "Crash":
-            action, before = Action("Fence", action.params), after
-            after = next(then for step, then in model.fence(before) if step == action)
-        name, args, result = event_of(action, before, after)
-        shared = {"v": 1, "seq": len(events), "protocol": "control", "dp": 0}
-        events.append({**shared, "action": name, "args": args, "result": result, "post": shown(after)})
-        state = after
+    for seq, (step, before, after) in enumerate(islice(walk, length), 1):
+        action, args, result = event_of(step, before, after)
+        shared = {"v": 1, "seq": seq, "protocol": "control", "dp": 0}
+        events.append({**shared, "action": action, "args": args, "result": result, "post": shown(after)})
     return events
 
 
@@ -104,8 +89,7 @@ def real_run(rounds: int = 5) -> list[Event]:
         file = Path(folder) / "host.ndjson"
         with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2, trace=file) as server:
             _use(server, rounds)
-        events = [json.loads(line) for line in file.read_text().splitlines()]
-    return [event for event in events if event["protocol"] == "control"]
+        return runs_of(file)["control"]
 
 
 def _use(server: EngineWorkerQueue, rounds: int) -> None:
@@ -169,71 +153,30 @@ def _gone(client: ControlClient, first: EngineWorkerQueue, second: EngineWorkerQ
 # -- one small change of a run, after which it is none ---------------------------------------------------------------
 
 
-def _index(events: list[Event], name: str) -> int:
-    return next(index for index, event in enumerate(events) if event["action"] == name)
-
-
-def _dropped(name: str) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        del events[_index(events, name)]
-        for number, event in enumerate(events[1:], 1):
-            event["seq"] = number
-        return events
-
-    return change
-
-
-def _renamed(name: str, other: str) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        events[_index(events, name)]["action"] = other
-        return events
-
-    return change
-
-
-def _part(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        found = events[_index(events, name)][part]
-        found[key] = value(found[key])
-        return events
-
-    return change
-
-
-def _gap(events: list[Event]) -> list[Event]:
-    del events[_index(events, "Take")]
-    return events
-
-
-def _copied(change: Callable[[list[Event]], list[Event]]) -> Callable[[list[Event]], list[Event]]:
-    return lambda events: change(copy.deepcopy(events))
-
-
 def _next(number: int) -> int:
     return number + 1
 
 
-def _swapped(row: list[int]) -> list[int]:
+def _all_next(row: list[int]) -> list[int]:
     return [value + 1 for value in row]
 
 
-ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
-    name: _copied(change)
-    for name, change in {
-        "a request is missing": _dropped("Ask"),
-        "a take is missing": _dropped("Take"),
-        "an answer is missing": _dropped("Answer"),
-        "an end is missing": _dropped("Collect"),
-        "a late answer that was counted": _renamed("RefuseLate", "Answer"),
-        "an answer that was refused": _renamed("Answer", "RefuseLate"),
-        "a collect of what is not whole": _renamed("EndTimeout", "Collect"),
-        "a request that was late and is called lost": _renamed("EndTimeout", "EndLost"),
-        "a loss that was a leave": _renamed("Fence", "Leave"),
-        "an answer to another request": _part("Answer", "args", "number", _next),
-        "another request was taken": _part("Take", "result", "number", _next),
-        "a number too far": _part("Ask", "result", "number", _next),
-        "a rank that does something else": _part("Take", "post", "doing", _swapped),
-        "a request that stays open": _part("Collect", "post", "open", lambda rows: [[1, [0, 1], []], *rows]),
-        "a gap in the numbers": _gap,
-    }.items()
-}
+ALTERED = on_copies(
+    {
+        "a request is missing": dropped("Ask"),
+        "a take is missing": dropped("Take"),
+        "an answer is missing": dropped("Answer"),
+        "an end is missing": dropped("Collect"),
+        "a late answer that was counted": renamed("RefuseLate", "Answer"),
+        "an answer that was refused": renamed("Answer", "RefuseLate"),
+        "a collect of what is not whole": renamed("EndTimeout", "Collect"),
+        "a request that was late and is called lost": renamed("EndTimeout", "EndLost"),
+        "a loss that was a leave": renamed("Fence", "Leave"),
+        "an answer to another request": valued("Answer", "args", "number", _next),
+        "another request was taken": valued("Take", "result", "number", _next),
+        "a number too far": valued("Ask", "result", "number", _next),
+        "a rank that does something else": valued("Take", "post", "doing", _all_next),
+        "a request that stays open": valued("Collect", "post", "open", lambda rows: [[1, [0, 1], []], *rows]),
+        "a gap in the numbers": gap("Take"),
+    }
+)

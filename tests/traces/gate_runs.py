@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import random
 import tempfile
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from fdcomm import EngineWorkerQueue
 from fdcomm.errors import CommTimeoutError, FdcommError, PeerLostError, StaleAnswerError
@@ -16,19 +14,16 @@ from models.gate import Config, Gate, State
 from models.gate_state import initial_state
 from models.kernel import Action
 from tests.conformance.waiting import until
+from tests.traces.alterations import Change, dropped, on_copies, top, valued
+from tests.traces.events import Event, lines_of, runs_of
+from tests.traces.walks import random_walk
 
 __all__ = ("ACTIONS", "ALTERED", "lines_of", "random_run", "real_runs")
 
-Event = dict[str, Any]
 ACTIONS = {"Join", "Leave", "Fence", "Vanish", "Reappear"}
 ACTIONS |= {"PutAnswer", "RefuseLate", "Collect", "EndLost", "EndTimeout"}
 _KEYS = {1: "a", 2: 7, 3: ["b", "c"]}
 _WEIGHT = {"PutAnswer": 12, "Join": 8, "Collect": 8, "Crash": 1, "Leave": 1}
-
-
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
 
 
 def random_run(seed: int, ranks: int, length: int) -> list[Event]:
@@ -36,21 +31,11 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     rng = random.Random(seed)
     everybody = frozenset(range(ranks))
     config = Config(ranks, len(_KEYS), 2, 2, max_issues=None, leavers=everybody, mortal=everybody, silent=everybody)
-    model, state = Gate(config), initial_state(config)
+    walk = random_walk(rng, Gate(config), initial_state(config), lambda name: _WEIGHT.get(name, 2))
     opening = {"v": 1, "action": "Open", "protocol": "send_cache", "dp": 0}
     events: list[Event] = [opening | {"ranks": ranks, "capacity": 2, "max_late": 2}]
-    while len(events) <= length:
-        choices: dict[str, list[tuple[Action, State]]] = {}
-        for action, after in model.steps(state):
-            choices.setdefault(action.name, []).append((action, after))
-        names = sorted(choices)
-        name = rng.choices(names, [_WEIGHT.get(name, 2) for name in names])[0]
-        action, after = rng.choice(choices[name])
-        if name == "Crash":
-            action = Action("Fence", action.params)
-            after = next(then for step, then in model.fence(after) if step == action)
-        events.append(_event(len(events), action, state, after))
-        state = after
+    for seq, (action, before, after) in enumerate(islice(walk, length), 1):
+        events.append(_event(seq, action, before, after))
     return events
 
 
@@ -89,12 +74,8 @@ def real_runs(rounds: int = 5) -> list[list[Event]]:
         file = Path(folder) / "host.ndjson"
         with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2, trace=file) as server:
             _use(server, rounds)
-        events = [json.loads(line) for line in file.read_text().splitlines()]
-    channels: dict[str, list[Event]] = {}
-    for event in events:
-        if event["protocol"] in ("connect_response", "add_cache", "send_cache"):
-            channels.setdefault(event["protocol"], []).append(event)
-    return list(channels.values())
+        runs = runs_of(file)
+    return [run for protocol, run in runs.items() if protocol in ("connect_response", "add_cache", "send_cache")]
 
 
 def _raised(kind: type[FdcommError], call: Callable[[], object]) -> FdcommError:
@@ -143,37 +124,6 @@ def _use(server: EngineWorkerQueue, rounds: int) -> None:
 
 # -- one small change of a run, after which it is none ---------------------------------------------------------------
 
-Change = Callable[[list[Event]], list[Event]]
-
-
-def _index(events: list[Event], name: str) -> int:
-    return next(index for index, event in enumerate(events) if event["action"] == name)
-
-
-def _on_copy(change: Change) -> Change:
-    return lambda events: change(copy.deepcopy(events))
-
-
-def _dropped(name: str) -> Change:
-    """The first event of that name is left out, and the numbers closed up."""
-
-    def change(events: list[Event]) -> list[Event]:
-        del events[_index(events, name)]
-        for number, event in enumerate(events[1:], 1):
-            event["seq"] = number
-        return events
-
-    return change
-
-
-def _set(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        event = events[_index(events, name)]
-        event[part][key] = value(event[part].get(key))
-        return events
-
-    return change
-
 
 def _changes_rounds(events: list[Event], index: int) -> bool:
     return index > 1 and bool(events[index]["post"]["rounds"] != events[index - 1]["post"]["rounds"])
@@ -185,7 +135,7 @@ def is_whole(run: list[Event]) -> bool:
     return dooms and {event["action"] for event in run} >= ACTIONS
 
 
-def _renamed(name: str, other: str) -> Change:
+def _renamed_to_show(name: str, other: str) -> Change:
     """The first event of that name after which the rounds are others, if there is one, gets another name."""
 
     def change(events: list[Event]) -> list[Event]:
@@ -196,35 +146,26 @@ def _renamed(name: str, other: str) -> Change:
     return change
 
 
-def _top(key: str, value: object) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        events[3][key] = value
-        return events
-
-    return change
-
-
-ALTERED: dict[str, Change] = {
-    name: _on_copy(change)
-    for name, change in {
-        "an answer is missing": _dropped("PutAnswer"),
-        "a claim is missing": _dropped("Join"),
-        "a collect is missing": _dropped("Collect"),
-        "a fence is missing": _dropped("Fence"),
-        "another rank answers": _set("PutAnswer", "args", "rank", lambda rank: 1 - rank),
-        "another key is answered": _set("PutAnswer", "args", "key", lambda key: "never seen"),
-        "all have put": _set("PutAnswer", "result", "all_put", lambda all_put: not all_put),
-        "another round is collected": _set("Collect", "result", "key", lambda key: "never seen"),
-        "another rank is missing": _set("EndTimeout", "result", "missing", lambda missing: [0, 1]),
-        "a round is kept": _set("Collect", "post", "rounds", lambda rounds: [*rounds, ["kept", [0], []]]),
-        "a lost rank is waited for": _set("Fence", "post", "rounds", lambda rounds: [["kept", [0], []], *rounds]),
-        "late is forgotten": _set("RefuseLate", "post", "late", lambda late: [count + 1 for count in late]),
-        "a late answer is put": _renamed("RefuseLate", "PutAnswer"),
-        "a crash is no end": _renamed("Fence", "Leave"),
-        "a timeout is a loss": _renamed("EndTimeout", "EndLost"),
-        "a number twice": _top("seq", 2),
-        "another action": _top("action", "GetTasks"),
-        "nothing after it": _top("post", {}),
-        "other arguments": _top("args", {"rank": 0, "producer": 1}),
-    }.items()
-}
+ALTERED = on_copies(
+    {
+        "an answer is missing": dropped("PutAnswer"),
+        "a claim is missing": dropped("Join"),
+        "a collect is missing": dropped("Collect"),
+        "a fence is missing": dropped("Fence"),
+        "another rank answers": valued("PutAnswer", "args", "rank", lambda rank: 1 - rank),
+        "another key is answered": valued("PutAnswer", "args", "key", lambda key: "never seen"),
+        "all have put": valued("PutAnswer", "result", "all_put", lambda all_put: not all_put),
+        "another round is collected": valued("Collect", "result", "key", lambda key: "never seen"),
+        "another rank is missing": valued("EndTimeout", "result", "missing", lambda missing: [0, 1]),
+        "a round is kept": valued("Collect", "post", "rounds", lambda rounds: [*rounds, ["kept", [0], []]]),
+        "a lost rank is waited for": valued("Fence", "post", "rounds", lambda rounds: [["kept", [0], []], *rounds]),
+        "late is forgotten": valued("RefuseLate", "post", "late", lambda late: [count + 1 for count in late]),
+        "a late answer is put": _renamed_to_show("RefuseLate", "PutAnswer"),
+        "a crash is no end": _renamed_to_show("Fence", "Leave"),
+        "a timeout is a loss": _renamed_to_show("EndTimeout", "EndLost"),
+        "a number twice": top(3, "seq", 2),
+        "another action": top(3, "action", "GetTasks"),
+        "nothing after it": top(3, "post", {}),
+        "other arguments": top(3, "args", {"rank": 0, "producer": 1}),
+    }
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import random
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,17 +11,13 @@ from fdcomm.layer_table import LAYERWISE_EVENTS
 from fdcomm.layerwise import LayerSender
 from fdcomm.runtime import SystemRuntime
 from fdcomm.trace import FORMAT, Recorder
+from tests.traces.alterations import Change, dropped, on_copies
+from tests.traces.events import Event, index_of, lines_of, renumbered
 
 __all__ = ("ACTIONS", "ALTERED", "Event", "Memory", "Simulated", "lines_of", "random_run", "whole_run")
 
-Event = dict[str, Any]
 ACTIONS = set(LAYERWISE_EVENTS)
 _LIMIT_S = 10.0
-
-
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
 
 
 class Memory(Recorder):
@@ -159,54 +154,32 @@ def whole_run() -> list[Event]:
 # -- runs that never happened --------------------------------------------------------------------------------------
 
 
-def _first(run: list[Event], action: str, holds: Callable[[Event], bool] = lambda event: True) -> int:
-    return next(n for n, event in enumerate(run) if event["action"] == action and n > 0 and holds(event))
-
-
-def _changed(action: str, part: str, change: Callable[[Event], Event], **where: Any) -> Callable[[list[Event]], Any]:
+def _changed(action: str, part: str, change: Callable[[Event], Event], **where: Any) -> Change:
     def alter(run: list[Event]) -> list[Event]:
-        run = copy.deepcopy(run)
-        event = run[_first(run, action, lambda e: all(e[part].get(key) == value for key, value in where.items()))]
+        event = run[index_of(run, action, lambda e: all(e[part].get(key) == value for key, value in where.items()))]
         event[part] = event[part] | change(event[part])
         return run
 
     return alter
 
 
-def _without(action: str, holds: Callable[[Event], bool] = lambda event: True) -> Callable[[list[Event]], list[Event]]:
+def _twice(action: str) -> Change:
     def alter(run: list[Event]) -> list[Event]:
-        kept = copy.deepcopy(run)
-        del kept[_first(kept, action, holds)]
-        return _renumbered(kept)
+        number = index_of(run, action)
+        run.insert(number, copy.deepcopy(run[number]))
+        return renumbered(run)
 
     return alter
-
-
-def _twice(action: str) -> Callable[[list[Event]], list[Event]]:
-    def alter(run: list[Event]) -> list[Event]:
-        longer = copy.deepcopy(run)
-        number = _first(longer, action)
-        longer.insert(number, copy.deepcopy(longer[number]))
-        return _renumbered(longer)
-
-    return alter
-
-
-def _renumbered(run: list[Event]) -> list[Event]:
-    for number, event in enumerate(run[1:], 1):
-        event["seq"] = number
-    return run
 
 
 def _lost_line(run: list[Event]) -> list[Event]:
-    return copy.deepcopy([*run[:5], *run[6:]])
+    return [*run[:5], *run[6:]]
 
 
-def _last_report(change: Callable[[Event, Event], Event]) -> Callable[[list[Event]], list[Event]]:
+def _last_report(change: Callable[[Event, Event], Event]) -> Change:
     """The last report is another one; ``change`` also gets the first report of its slot."""
 
     def alter(run: list[Event]) -> list[Event]:
-        run = copy.deepcopy(run)
         reports = [event for event in run if event["action"] == "OnProgress"]
         last = reports[-1]
         first = next(event for event in reports if event["args"]["slot"] == last["args"]["slot"])
@@ -218,7 +191,6 @@ def _last_report(change: Callable[[Event, Event], Event]) -> Callable[[list[Even
 
 def _infos_swapped(run: list[Event]) -> list[Event]:
     """The first two infos of one slot, without what is said of them, change places."""
-    run = copy.deepcopy(run)
     infos = [event for event in run if event["action"] == "OnCacheInfo"]
     first, second = next(
         (a, b) for n, a in enumerate(infos) for b in infos[n + 1 :] if a["args"]["slot"] == b["args"]["slot"]
@@ -227,29 +199,30 @@ def _infos_swapped(run: list[Event]) -> list[Event]:
     return run
 
 
-ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
-    "a line is lost": _lost_line,
-    "a layer is sent that is not computed": _changed("NextReady", "result", lambda r: {"last": r["last"] + 1}),
-    "a layer is left out": _changed("NextReady", "result", lambda r: {"first": r["first"] + 1}),
-    "layers are sent twice": _twice("NextReady"),
-    "a sending is forgotten": _without("NextReady"),
-    "an info is forgotten": _without("OnCacheInfo"),
-    "early progress was not there": _changed("OnCacheInfo", "result", lambda r: {"ready": r["ready"] + 1}),
-    "a failed task was sent": _changed("NextDone", "result", lambda r: {"failed": False}, failed=True),
-    "a sent task failed": _changed("NextDone", "result", lambda r: {"failed": True}, failed=False),
-    "a task is finished twice": _twice("NextDone"),
-    "a task is not finished": _without("NextDone"),
-    "nothing was kept": _changed("ExpireEarly", "result", lambda r: {"step": r["step"] + 1}),
-    "an expiry is forgotten": _without("ExpireTask"),
-    "an end did nothing": _changed("OnEnd", "result", lambda r: {"ended": False}, ended=True),
-    "a report of no slot": _last_report(lambda first, last: {"slot": last["slot"] + 3}),
-    "a report that no order has": _last_report(lambda first, last: {"step": (first["step"] + 2**31) % 2**32}),
-    "infos of a slot change places": _infos_swapped,
-    "an info comes twice": _twice("OnCacheInfo"),
-    "a truth is a number": _changed("OnCacheInfo", "result", lambda r: {"failed": int(r["failed"])}),
-    "more than there is is sent": _changed("NextDone", "result", lambda r: {"sent": r["sent"] + 1}),
-    "another task is finished": _changed("NextDone", "result", lambda r: {"step": (r["step"] + 1) % 2**32}),
-    "an end of what was over": _changed("OnEnd", "result", lambda r: {"ended": True}, ended=False),
-    "other arguments": _changed("OnEnd", "args", lambda r: {"rank": 0}),
-}
-"""Changes after which a run cannot have happened."""
+ALTERED = on_copies(
+    {
+        "a line is lost": _lost_line,
+        "a layer is sent that is not computed": _changed("NextReady", "result", lambda r: {"last": r["last"] + 1}),
+        "a layer is left out": _changed("NextReady", "result", lambda r: {"first": r["first"] + 1}),
+        "layers are sent twice": _twice("NextReady"),
+        "a sending is forgotten": dropped("NextReady"),
+        "an info is forgotten": dropped("OnCacheInfo"),
+        "early progress was not there": _changed("OnCacheInfo", "result", lambda r: {"ready": r["ready"] + 1}),
+        "a failed task was sent": _changed("NextDone", "result", lambda r: {"failed": False}, failed=True),
+        "a sent task failed": _changed("NextDone", "result", lambda r: {"failed": True}, failed=False),
+        "a task is finished twice": _twice("NextDone"),
+        "a task is not finished": dropped("NextDone"),
+        "nothing was kept": _changed("ExpireEarly", "result", lambda r: {"step": r["step"] + 1}),
+        "an expiry is forgotten": dropped("ExpireTask"),
+        "an end did nothing": _changed("OnEnd", "result", lambda r: {"ended": False}, ended=True),
+        "a report of no slot": _last_report(lambda first, last: {"slot": last["slot"] + 3}),
+        "a report that no order has": _last_report(lambda first, last: {"step": (first["step"] + 2**31) % 2**32}),
+        "infos of a slot change places": _infos_swapped,
+        "an info comes twice": _twice("OnCacheInfo"),
+        "a truth is a number": _changed("OnCacheInfo", "result", lambda r: {"failed": int(r["failed"])}),
+        "more than there is is sent": _changed("NextDone", "result", lambda r: {"sent": r["sent"] + 1}),
+        "another task is finished": _changed("NextDone", "result", lambda r: {"step": (r["step"] + 1) % 2**32}),
+        "an end of what was over": _changed("OnEnd", "result", lambda r: {"ended": True}, ended=False),
+        "other arguments": _changed("OnEnd", "args", lambda r: {"rank": 0}),
+    }
+)

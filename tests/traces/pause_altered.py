@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
-from typing import Any
-
-from tests.traces.pause_runs import ACTIONS, Event
+from tests.traces.alterations import dropped, on_copies, renamed, top, valued
+from tests.traces.events import Event, index_of, renumbered
+from tests.traces.pause_runs import ACTIONS
 
 __all__ = ("ALTERED", "is_whole")
-
-Change = Callable[[list[Event]], list[Event]]
-
-
-def _index(events: list[Event], name: str) -> int:
-    return next(index for index, event in enumerate(events) if event["action"] == name)
-
-
-def _on_copy(change: Change) -> Change:
-    return lambda events: change(copy.deepcopy(events))
-
-
-def _dropped(name: str) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        del events[_index(events, name)]
-        for number, event in enumerate(events[1:], 1):
-            event["seq"] = number
-        return events
-
-    return change
 
 
 def _no_report(events: list[Event]) -> list[Event]:
@@ -40,44 +18,15 @@ def _no_report(events: list[Event]) -> list[Event]:
         return events[index]["action"] == "Quiet" and after is not None and rank in after["quiet"]
 
     del events[next(index for index in range(1, len(events)) if shows(index))]
-    for number, event in enumerate(events[1:], 1):
-        event["seq"] = number
-    return events
-
-
-def _set(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        event = events[_index(events, name)]
-        event[part][key] = value(event[part].get(key))
-        return events
-
-    return change
-
-
-def _renamed(name: str, other: str) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        events[_index(events, name)]["action"] = other
-        return events
-
-    return change
-
-
-def _top(key: str, value: object) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        events[3][key] = value
-        return events
-
-    return change
+    return renumbered(events)
 
 
 def _job_in_a_pause(events: list[Event]) -> list[Event]:
     """A job is admitted after its rank has said that it is quiet."""
-    at = _index(events, "Quiet")
+    at = index_of(events, "Quiet")
     job = {**events[at], "action": "Admit", "args": {"rank": events[at]["args"]["rank"]}, "post": {}}
     events.insert(at + 1, job)
-    for number, event in enumerate(events[1:], 1):
-        event["seq"] = number
-    return events
+    return renumbered(events)
 
 
 def is_whole(run: list[Event]) -> bool:
@@ -85,29 +34,30 @@ def is_whole(run: list[Event]) -> bool:
     return {event["action"] for event in run} >= ACTIONS
 
 
-ALTERED: dict[str, Change] = {
-    name: _on_copy(change)
-    for name, change in {
-        "a rank that has not joined": _dropped("Join"),
-        "a pause that nobody called": _dropped("CallPause"),
-        "an order that nobody took": _dropped("Take"),
+ALTERED = on_copies(
+    {
+        "a rank that has not joined": dropped("Join"),
+        "a pause that nobody called": dropped("CallPause"),
+        "an order that nobody took": dropped("Take"),
         "a rank was not quiet": _no_report,
-        "a hold is missing": _dropped("Hold"),
-        "a fence is missing": _dropped("Fence"),
+        "a hold is missing": dropped("Hold"),
+        "a fence is missing": dropped("Fence"),
         "a job in a pause": _job_in_a_pause,
-        "another rank is quiet": _set("Quiet", "args", "rank", lambda rank: 1 - rank),
-        "an older report": _set("Quiet", "args", "order", lambda order: order - 1),
-        "a report of nobody's": _set("Quiet", "post", "quiet", lambda quiet: [0, 1] if len(quiet) < 2 else []),
-        "an order from the future": _set("Take", "args", "order", lambda order: order + 1),
-        "another mode": _set("CallPause", "args", "mode", lambda mode: "keep" if mode == "abort" else "abort"),
-        "another order": _set("CallResume", "post", "order", lambda order: order + 1),
-        "a resume that pauses": _set("CallResume", "post", "phase", lambda phase: "pause" if phase == "run" else "run"),
-        "somebody else holds": _set("Hold", "post", "holders", lambda holders: [*holders, 7]),
-        "a pause that returns twice": _renamed("ResumeReturns", "PauseReturns"),
-        "a crash is no end": _renamed("Fence", "Join"),
-        "a number twice": _top("seq", 2),
-        "another action": _top("action", "GetTasks"),
-        "a result": _top("result", {"ordered": True}),
-        "other arguments": _top("args", {"rank": 0, "client": 1}),
-    }.items()
-}
+        "another rank is quiet": valued("Quiet", "args", "rank", lambda rank: 1 - rank),
+        "an older report": valued("Quiet", "args", "order", lambda order: order - 1),
+        "a report of nobody's": valued("Quiet", "post", "quiet", lambda quiet: [0, 1] if len(quiet) < 2 else []),
+        "an order from the future": valued("Take", "args", "order", lambda order: order + 1),
+        "another mode": valued("CallPause", "args", "mode", lambda mode: "keep" if mode == "abort" else "abort"),
+        "another order": valued("CallResume", "post", "order", lambda order: order + 1),
+        "a resume that pauses": valued(
+            "CallResume", "post", "phase", lambda phase: "pause" if phase == "run" else "run"
+        ),
+        "somebody else holds": valued("Hold", "post", "holders", lambda holders: [*holders, 7]),
+        "a pause that returns twice": renamed("ResumeReturns", "PauseReturns"),
+        "a crash is no end": renamed("Fence", "Join"),
+        "a number twice": top(3, "seq", 2),
+        "another action": top(3, "action", "GetTasks"),
+        "a result": top(3, "result", {"ordered": True}),
+        "other arguments": top(3, "args", {"rank": 0, "client": 1}),
+    }
+)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import random
 import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 from fdcomm import EngineCacheQueue
@@ -20,19 +19,15 @@ from models.kernel import Action
 from models.pause import Config, Pause, State
 from models.pause_state import DEAD, LIVE, initial_state
 from tests.conformance.waiting import Background, until
+from tests.traces.events import Event, lines_of, renumbered, runs_of
+from tests.traces.walks import random_walk
 
-__all__ = ("ACTIONS", "Event", "lines_of", "merged", "random_run", "real_run", "recording")
+__all__ = ("ACTIONS", "lines_of", "merged", "random_run", "real_run", "recording")
 
-Event = dict[str, Any]
 INSIDE = {"Admit", "Done", "Park"}
 ACTIONS = set(Pause().actions) - {"Crash"}
 _WEIGHT = {"Join": 8, "CallPause": 6, "Take": 8, "Quiet": 8, "Admit": 4, "PauseReturns": 6, "Park": 4}
 _RARE = {"Crash": 0.4, "Leave": 0.4, "GiveUp": 0.7, "CancelPause": 0.7}
-
-
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
 
 
 def random_run(seed: int, ranks: int, length: int) -> list[Event]:
@@ -40,20 +35,10 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     rng = random.Random(seed)
     everybody, callers = frozenset(range(ranks)), frozenset({1, 2, 3})
     config = Config(ranks, 3, 2, None, frozenset({0, 1, 2}), everybody, everybody, callers)
-    model, state = Pause(config), initial_state(config)
+    walk = random_walk(rng, Pause(config), initial_state(config), lambda name: _WEIGHT.get(name, _RARE.get(name, 2)))
     events: list[Event] = [{"v": 1, "action": "Open", "protocol": "pause", "dp": 0, "ranks": ranks}]
-    while len(events) <= length:
-        choices: dict[str, list[tuple[Action, State]]] = {}
-        for action, after in model.steps(state):
-            choices.setdefault(action.name, []).append((action, after))
-        names = sorted(choices)
-        name = rng.choices(names, [_WEIGHT.get(name, _RARE.get(name, 2)) for name in names])[0]
-        action, after = rng.choice(choices[name])
-        if name == "Crash":
-            action = Action("Fence", action.params)
-            after = next(then for step, then in model.fence(after) if step == action)
-        events.append(_event(len(events), action, after))
-        state = after
+    for seq, (action, _, after) in enumerate(islice(walk, length), 1):
+        events.append(_event(seq, action, after))
     return events
 
 
@@ -157,9 +142,7 @@ def merged(events: list[Event], logs: list[_Log]) -> list[Event]:
         found.append(dict(event))
     for rank in sorted(of_rank):
         inside(rank, None)
-    for seq, event in enumerate(found[1:], 1):
-        event["seq"] = seq
-    return found
+    return renumbered(found)
 
 
 def real_run(cycles: int = 3) -> list[Event]:
@@ -168,8 +151,8 @@ def real_run(cycles: int = 3) -> list[Event]:
         file = Path(folder) / "host.ndjson"
         with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, trace=file) as server:
             _use(server, cycles)
-        events = [json.loads(line) for line in file.read_text().splitlines()]
-    return merged([event for event in events if event["protocol"] == "pause"], logs)
+        events = runs_of(file)["pause"]
+    return merged(events, logs)
 
 
 def _use(server: EngineCacheQueue, cycles: int) -> None:

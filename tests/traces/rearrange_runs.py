@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import random
 import tempfile
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from fdcomm import (
     CommTimeoutError,
@@ -23,18 +21,15 @@ from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import initial_state
 from tests.conformance.rearrange_moves import post_of
 from tests.conformance.waiting import Background, until
+from tests.traces.alterations import Change, dropped, on_copies, renamed, top, valued
+from tests.traces.events import Event, index_of, lines_of, runs_of
+from tests.traces.walks import random_walk
 
 __all__ = ("ACTIONS", "ALTERED", "lines_of", "random_run", "real_run")
 
-Event = dict[str, Any]
 ACTIONS = set(Rearrange().actions) - {"Crash", "RefuseReport"}
 _RARE = ("Crash", "Leave", "CallOff", "PeerFailed", "ReportFailed", "EndTimeout")
 _PEERS = 2
-
-
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
 
 
 def random_run(seed: int, ranks: int, length: int) -> list[Event]:
@@ -42,21 +37,11 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     rng = random.Random(seed)
     everybody, peers = frozenset(range(2 * ranks + 1)), frozenset(range(1, _PEERS + 1))
     config = Config(ranks, _PEERS, None, everybody, frozenset(range(ranks)), peers)
-    model, state = Rearrange(config), initial_state(config)
+    walk = random_walk(rng, Rearrange(config), initial_state(config), lambda name: 1 if name in _RARE else 20)
+    recorded = ((action, after) for action, _, after in walk if action.name != "RefuseReport")
     events: list[Event] = [{"v": 1, "action": "Open", "protocol": "rearrange", "dp": 0, "ranks": ranks}]
-    while len(events) <= length:
-        choices: dict[str, list[tuple[Action, State]]] = {}
-        for action, after in model.steps(state):
-            choices.setdefault(action.name, []).append((action, after))
-        names = sorted(choices)
-        name = rng.choices(names, [1 if name in _RARE else 20 for name in names])[0]
-        action, after = rng.choice(choices[name])
-        if name == "Crash":
-            action = Action("Fence", action.params)
-            after = next(then for step, then in model.fence(after) if step == action)
-        if name != "RefuseReport":
-            events.append(_event(len(events), action, after))
-        state = after
+    for seq, (action, after) in enumerate(islice(recorded, length), 1):
+        events.append(_event(seq, action, after))
     return events
 
 
@@ -75,8 +60,7 @@ def real_run() -> list[Event]:
         trace = Path(folder) / "host.ndjson"
         with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2, trace=trace) as server:
             _play(server.get_server_port())
-        events = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
-    return [event for event in events if event["protocol"] == "rearrange"]
+        return runs_of(trace)["rearrange"]
 
 
 def _play(port: int) -> None:
@@ -142,77 +126,42 @@ def _raises(kind: type[FdcommError], call: Callable[[], object]) -> None:
 
 # -- one small change of a run, after which it is none ---------------------------------------------------------------
 
-Change = Callable[[list[Event]], list[Event]]
+
+def _replaced(name: str, key: str, value: object) -> Change:
+    """The first event of that name has another value for a key of its own."""
+    return lambda events: top(index_of(events, name), key, value)(events)
 
 
-def _first(events: list[Event], name: str) -> Event:
-    return next(event for event in events if event["action"] == name)
-
-
-def _dropped(name: str) -> Change:
-    """The first event of that name is left out, and the numbers closed up."""
-
-    def change(events: list[Event]) -> list[Event]:
-        events.remove(_first(events, name))
-        for number, event in enumerate(events[1:], 1):
-            event["seq"] = number
-        return events
-
-    return change
-
-
-def _set(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        event = _first(events, name)
-        event[part][key] = value(event[part].get(key))
-        return events
-
-    return change
-
-
-def _top(name: str, key: str, value: object) -> Change:
-    def change(events: list[Event]) -> list[Event]:
-        _first(events, name)[key] = value
-        return events
-
-    return change
-
-
-def _on_copy(change: Change) -> Change:
-    return lambda events: change(copy.deepcopy(events))
-
-
-ALTERED: dict[str, Change] = {
-    name: _on_copy(change)
-    for name, change in {
-        "a request is missing": _dropped("Request"),
-        "a take is missing": _dropped("Take"),
-        "a report is missing": _dropped("ReportOk"),
-        "an arrival is missing": _dropped("Arrive"),
-        "a claim is missing": _dropped("Join"),
-        "the end of an exchange is missing": _dropped("Updated"),
-        "what is done was not freed": _dropped("Free"),
-        "an end is missing": _dropped("CallOff"),
-        "another rank reports": _set("ReportOk", "args", "rank", lambda rank: 1 - rank),
-        "another address is ready": _set("PeerReady", "args", "peer", lambda peer: 3 - peer),
-        "more addresses are asked": _set("Request", "args", "addresses", lambda count: 1 - min(count, 1)),
-        "more addresses than are waited for": _set("Request", "args", "addresses", lambda count: count + 1),
-        "another party comes": _set("Join", "args", "party", lambda party: (party + 1) % 5),
-        "a party that is none": _set("Join", "args", "party", lambda party: 5),
-        "a result is a number": _set("Arrive", "result", "begun", int),
-        "another number": _set("Take", "result", "request", lambda number: number + 1),
-        "begun too early": _set("Arrive", "result", "begun", lambda begun: not begun),
-        "the phase goes on": _set("DeclareLoaded", "post", "phase", lambda phase: "DONE"),
-        "an outcome is nicer": _set("PeerFailed", "post", "outcome", lambda what: "done"),
-        "a worker is done": _set("Update", "post", "worker", lambda worker: ["done", "done"]),
-        "a load is there": _set("BeginLoad", "post", "load", lambda load: ["ok", "ok"]),
-        "nothing is unreached": _set("Take", "post", "unreached", lambda unreached: [*unreached, 9]),
-        "a crash is no end": _set("Fence", "post", "phase", lambda phase: "UPDATING"),
-        "late is failed": _top("EndTimeout", "action", "CallOff"),
-        "loaded is updated": _top("DeclareLoaded", "action", "Update"),
-        "a number twice": _top("Take", "seq", 1),
-        "another action": _top("Take", "action", "GetTasks"),
-        "nothing after it": _top("Take", "post", {}),
-        "other arguments": _top("Take", "args", {"rank": 0}),
-    }.items()
-}
+ALTERED = on_copies(
+    {
+        "a request is missing": dropped("Request"),
+        "a take is missing": dropped("Take"),
+        "a report is missing": dropped("ReportOk"),
+        "an arrival is missing": dropped("Arrive"),
+        "a claim is missing": dropped("Join"),
+        "the end of an exchange is missing": dropped("Updated"),
+        "what is done was not freed": dropped("Free"),
+        "an end is missing": dropped("CallOff"),
+        "another rank reports": valued("ReportOk", "args", "rank", lambda rank: 1 - rank),
+        "another address is ready": valued("PeerReady", "args", "peer", lambda peer: 3 - peer),
+        "more addresses are asked": valued("Request", "args", "addresses", lambda count: 1 - min(count, 1)),
+        "more addresses than are waited for": valued("Request", "args", "addresses", lambda count: count + 1),
+        "another party comes": valued("Join", "args", "party", lambda party: (party + 1) % 5),
+        "a party that is none": valued("Join", "args", "party", lambda party: 5),
+        "a result is a number": valued("Arrive", "result", "begun", int),
+        "another number": valued("Take", "result", "request", lambda number: number + 1),
+        "begun too early": valued("Arrive", "result", "begun", lambda begun: not begun),
+        "the phase goes on": valued("DeclareLoaded", "post", "phase", lambda phase: "DONE"),
+        "an outcome is nicer": valued("PeerFailed", "post", "outcome", lambda what: "done"),
+        "a worker is done": valued("Update", "post", "worker", lambda worker: ["done", "done"]),
+        "a load is there": valued("BeginLoad", "post", "load", lambda load: ["ok", "ok"]),
+        "nothing is unreached": valued("Take", "post", "unreached", lambda unreached: [*unreached, 9]),
+        "a crash is no end": valued("Fence", "post", "phase", lambda phase: "UPDATING"),
+        "late is failed": renamed("EndTimeout", "CallOff"),
+        "loaded is updated": renamed("DeclareLoaded", "Update"),
+        "a number twice": _replaced("Take", "seq", 1),
+        "another action": renamed("Take", "GetTasks"),
+        "nothing after it": _replaced("Take", "post", {}),
+        "other arguments": _replaced("Take", "args", {"rank": 0}),
+    }
+)

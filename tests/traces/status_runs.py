@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import random
 import subprocess
 import sys
@@ -21,10 +19,12 @@ from models.kernel import Action
 from models.status import Config, State, Status
 from models.status_state import initial_state
 from tests.conformance.waiting import Background, until
+from tests.traces.alterations import dropped, gap, on_copies, renamed, valued
+from tests.traces.events import Event, index_of, lines_of, runs_of
+from tests.traces.walks import draw, fenced
 
 __all__ = ("ALTERED", "EVENTS", "lines_of", "random_run", "real_runs", "whole_run")
 
-Event = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[2]
 DECLARED = [["model_weights", 0, 2], ["kv_cache", 0, 2], ["prefix_tree", 1, 1]]
 NAMES = [str(name) for name, _, _ in DECLARED]
@@ -41,11 +41,6 @@ _EVERY = {"Join", "Fence", "Ask", "Take", "Report", "Settle", "NextStage", "Fini
 EVENTS = {"Declare", *_EVERY}
 
 
-def lines_of(events: list[Event]) -> list[str]:
-    """Return the lines of a trace file."""
-    return [json.dumps(event) for event in events]
-
-
 def random_run(seed: int, length: int) -> list[Event]:
     """Return the events of a run of the model, each crash hidden before its fence."""
     rng = random.Random(seed)
@@ -53,18 +48,12 @@ def random_run(seed: int, length: int) -> list[Event]:
     opening = {"v": 1, "action": "Open", "protocol": "status", "dp": 0, "ranks": 2}
     events: list[Event] = [opening, _event(1, "Declare", {"components": DECLARED}, {}, state)]
     while len(events) < length:
-        choices: dict[str, list[tuple[Action, State]]] = {}
-        for action, after in model.steps(state):
-            choices.setdefault(action.name, []).append((action, after))
-        names = sorted(choices)
-        name = rng.choices(names, [_WEIGHT.get(name, 2) for name in names])[0]
-        action, after = rng.choice(choices[name])
-        if name == "Report" and rng.random() < 0.7:
+        steps = draw(rng, model, state, lambda name: _WEIGHT.get(name, 2))
+        action, after = rng.choice(steps)
+        if action.name == "Report" and rng.random() < 0.7:
             good = Action("Report", (*action.params[:2], ("ok", 1)))
-            action, after = next(step for step in choices[name] if step[0] == good)
-        if name == "Crash":
-            action = Action("Fence", action.params)
-            after = next(then for step, then in model.fence(after) if step == action)
+            action, after = next(step for step in steps if step[0] == good)
+        action, after = fenced(model, action, after)
         args: dict[str, Any] = dict(action.params)
         if "component" in args:
             args["component"] = NAMES[args["component"]]
@@ -125,8 +114,7 @@ def real_runs() -> list[list[Event]]:
             ExitStack() as stack,
         ):
             _use(server, stack)
-        events = [json.loads(line) for line in file.read_text().splitlines()]
-    return [[event for event in events if event["protocol"] == "status"]]
+        return [runs_of(file)["status"]]
 
 
 def _use(server: EngineWorkerQueue, stack: ExitStack) -> None:
@@ -199,90 +187,39 @@ def _process(server: EngineWorkerQueue, component: str, part: int) -> Iterator[s
 # -- one small change of a run, after which it is none ---------------------------------------------------------------
 
 
-def _index(events: list[Event], name: str, fits: Callable[[Event], bool] = lambda event: True) -> int:
-    return next(index for index, event in enumerate(events) if event["action"] == name and fits(event))
-
-
-def _dropped(name: str) -> Callable[[list[Event]], list[Event]]:
-    """The last event of that name is left out, with the numbers closed up, unless nothing comes after it."""
-
-    def change(events: list[Event]) -> list[Event]:
-        del events[_index(events, name)]
-        for number, event in enumerate(events[1:], 1):
-            event["seq"] = number
-        return events
-
-    return change
-
-
-def _renamed(name: str, other: str) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        events[_index(events, name)]["action"] = other
-        return events
-
-    return change
-
-
-def _posted(name: str, key: str, value: Callable[[Any], Any]) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        post = events[_index(events, name)]["post"]
-        post[key] = value(post[key])
-        return events
-
-    return change
-
-
 def _late_counts(events: list[Event]) -> list[Event]:
-    events[_index(events, "Report", lambda event: not event["result"]["counts"])]["result"]["counts"] = True
-    return events
-
-
-def _other_number(events: list[Event]) -> list[Event]:
-    events[_index(events, "Take")]["result"]["number"] += 1
+    events[index_of(events, "Report", lambda event: not event["result"]["counts"])]["result"]["counts"] = True
     return events
 
 
 def _other_component(events: list[Event]) -> list[Event]:
-    args = events[_index(events, "Settle")]["args"]
+    args = events[index_of(events, "Settle")]["args"]
     args["component"] = NAMES[1 - NAMES.index(args["component"])] if args["component"] != NAMES[2] else NAMES[0]
     return events
 
 
-def _gap(events: list[Event]) -> list[Event]:
-    del events[_index(events, "Take")]
-    return events
-
-
-def _undeclared(events: list[Event]) -> list[Event]:
-    events[_index(events, "Take")]["args"]["component"] = "something else"
-    return events
-
-
-def _copied(change: Callable[[list[Event]], list[Event]]) -> Callable[[list[Event]], list[Event]]:
-    return lambda events: change(copy.deepcopy(events))
-
-
-ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
-    name: _copied(change)
-    for name, change in {
-        "a join is missing": _dropped("Join"),
-        "a take is missing": _dropped("Take"),
-        "a request is missing": _dropped("Ask"),
-        "a settlement is missing": _dropped("Settle"),
-        "an end is missing": _dropped("Expire"),
-        "a failure that was a success": _renamed("Fail", "Finish"),
-        "a success that was a time limit": _renamed("Finish", "Fail"),
-        "a stage that nobody begins": _renamed("NextStage", "Finish"),
+ALTERED = on_copies(
+    {
+        "a join is missing": dropped("Join"),
+        "a take is missing": dropped("Take"),
+        "a request is missing": dropped("Ask"),
+        "a settlement is missing": dropped("Settle"),
+        "an end is missing": dropped("Expire"),
+        "a failure that was a success": renamed("Fail", "Finish"),
+        "a success that was a time limit": renamed("Finish", "Fail"),
+        "a stage that nobody begins": renamed("NextStage", "Finish"),
         "a late report that counts": _late_counts,
-        "an order of another request": _other_number,
+        "an order of another request": valued("Take", "result", "number", lambda number: number + 1),
         "another component is settled": _other_component,
-        "a component that there is not": _undeclared,
-        "a word that is wrong": _posted(
-            "Settle", "word", lambda words: [0, *words[1:]] if words[0] else [1, *words[1:]]
+        "a component that there is not": valued("Take", "args", "component", lambda name: "something else"),
+        "a word that is wrong": valued(
+            "Settle", "post", "word", lambda words: [0, *words[1:]] if words[0] else [1, *words[1:]]
         ),
-        "a part that is not known to be partial": _posted("Ask", "partial", lambda rows: [not row for row in rows]),
-        "a failure that was done": _posted("Fail", "outcome", lambda outcome: "done"),
-        "a loss that is not seen": _posted("Fence", "lost", lambda rows: [[] for _ in rows]),
-        "a gap in the numbers": _gap,
-    }.items()
-}
+        "a part that is not known to be partial": valued(
+            "Ask", "post", "partial", lambda rows: [not row for row in rows]
+        ),
+        "a failure that was done": valued("Fail", "post", "outcome", lambda outcome: "done"),
+        "a loss that is not seen": valued("Fence", "post", "lost", lambda rows: [[] for _ in rows]),
+        "a gap in the numbers": gap("Take"),
+    }
+)
