@@ -12,7 +12,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
@@ -21,6 +20,7 @@ from models.counterexample import to_html, to_mermaid, to_text
 from models.dispatch_state import Config
 from models.dispatch_trace import accept_file
 from models.explore import explore
+from models.guards import without
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,14 +46,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if args.command == "accept":
         return _accept(args.trace)
-    without = args.without if args.command == "check" else [args.without]
-    unknown = sorted(set(without) - set(CATALOGUE[args.protocol].faults()))
+    removed = args.without if args.command == "check" else [args.without]
+    unknown = sorted(set(removed) - set(CATALOGUE[args.protocol].faults()))
     if unknown:
         parser.error(f"{args.protocol} has no guard {', '.join(unknown)}: see python -m models list")
     if args.command == "show":
         return _show(args.protocol, args.without, args.format, args.output)
     config: Any = _config(args) if args.protocol == "dispatch" else _default(args, parser)
-    return _check(args.protocol, _taken_away(config, without))
+    return _check(args.protocol, _taken_away(config, removed))
 
 
 class _AsWritten(argparse.RawDescriptionHelpFormatter):
@@ -88,7 +88,7 @@ def _config(args: argparse.Namespace) -> Config:
 def _taken_away(config: Any, guards: Sequence[str]) -> Any:
     if not hasattr(config, "guards"):
         return config.without(*guards)
-    return replace(config, guards=type(config.guards).without(*guards))
+    return without(config, *guards)
 
 
 def _default(args: argparse.Namespace, parser: argparse.ArgumentParser) -> Any:

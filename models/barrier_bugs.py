@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from models.barrier_state import Config, Guards
+from models.barrier_state import Config
+from models.guards import Bug, bug
 
-__all__ = ("BUGS", "Bug")
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A faulty variant. ``liveness``: the property speaks of what must happen in the end."""
-
-    config: Config
-    violates: str
-    liveness: bool = False
-
-
-def _bug(guard: str, violates: str, base: Config, *, liveness: bool = False) -> tuple[str, Bug]:
-    return guard, Bug(replace(base, guards=Guards.without(guard)), violates, liveness)
-
+__all__ = ("BUGS",)
 
 _ONE = Config(barriers=1)
 _DYING = replace(_ONE, mortal=frozenset({0}))
 
-BUGS: dict[str, Bug] = dict(
+BUGS: dict[str, Bug[Config]] = dict(
     (
-        _bug("FenceWithdraws", "NoGhostArrival", _DYING),
-        _bug("FenceWakes", "WaitReturns", _DYING, liveness=True),
-        _bug("ResetHarmless", "ResetBreaksNobody", _ONE),
-        _bug("ResetNamesAbort", "AbortsHold", replace(_ONE, max_aborts=1)),
-        _bug("RoundsCount", "PassNeedsAll", _ONE),
-        _bug("OneWaitPerRank", "PassNeedsAll", _ONE),
-        _bug("LabelsChecked", "OneLabel", replace(_ONE, ranks=3, labels=2, max_rounds=1)),
-        _bug("RoundsChecked", "RoundAsNamed", replace(_ONE, named=True)),
-        _bug("CrossWaitFound", "NoCrossWait", Config(max_rounds=1)),
+        bug("FenceWithdraws", "NoGhostArrival", _DYING),
+        bug("FenceWakes", "WaitReturns", _DYING, liveness=True),
+        bug("ResetHarmless", "ResetBreaksNobody", _ONE),
+        bug("ResetNamesAbort", "AbortsHold", replace(_ONE, max_aborts=1)),
+        bug("RoundsCount", "PassNeedsAll", _ONE),
+        bug("OneWaitPerRank", "PassNeedsAll", _ONE),
+        bug("LabelsChecked", "OneLabel", replace(_ONE, ranks=3, labels=2, max_rounds=1)),
+        bug("RoundsChecked", "RoundAsNamed", replace(_ONE, named=True)),
+        bug("CrossWaitFound", "NoCrossWait", Config(max_rounds=1)),
     )
 )

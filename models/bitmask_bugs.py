@@ -5,22 +5,14 @@ FenceFrees, whose property is liveness, is dispatch's: see ``models/dispatch_bug
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from models.bitmask_state import Config
+from models.guards import Bug, bug
 
-from models.bitmask_state import Config, Guards
+__all__ = ("BUGS",)
 
-__all__ = ("BUGS", "Bug")
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A faulty variant."""
-
-    config: Config
-    violates: str
-
-
-BUGS: dict[str, Bug] = {
-    "PutKeepsMask": Bug(Config(guards=Guards.without("PutKeepsMask")), "ExactlyOnceInOrder"),
-    "ClearKeepsStarted": Bug(Config(guards=Guards.without("ClearKeepsStarted")), "InStep"),
-}
+BUGS: dict[str, Bug[Config]] = dict(
+    (
+        bug("PutKeepsMask", "ExactlyOnceInOrder", Config()),
+        bug("ClearKeepsStarted", "InStep", Config()),
+    )
+)

@@ -24,7 +24,7 @@ class Listed:
 
     Attributes:
         model: ``module:class`` of the model, made from a configuration.
-        bugs: ``module:name`` of the table guard -> fault (``config``, ``violates``, perhaps ``liveness``, ``timed``).
+        bugs: ``module:name`` of the table guard -> fault (``config``, ``violates``, ``liveness``, perhaps ``timed``).
         properties: The module with ``liveness`` and ``fairness``; "" where TLC alone checks them.
         timed: Fairness may or may not count time limits.
         of_model: These two take the model, and give lists.
@@ -116,7 +116,7 @@ def broken_liveness(listed: Listed, config: Any, *, timed: bool = True) -> dict[
 def counterexample(listed: Listed, guard: str) -> tuple[str, Path[Any]] | None:
     """Return what fails without the guard, and a shortest behaviour in which it does; None when nothing does."""
     bug = listed.faults()[guard]
-    if getattr(bug, "liveness", False):
+    if bug.liveness:
         # Without limits on time a wait may last; where the fault is about limits they count.
         return broken_liveness(listed, bug.config, timed=getattr(bug, "timed", False)).get(bug.violates)
     found = explore(listed.make(bug.config), only={bug.violates}).violation

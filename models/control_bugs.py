@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from models.control_state import Config
+from models.guards import Bug, bug
 
-from models.control_state import Config, Guards
-
-__all__ = ("BUGS", "Bug")
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A faulty variant. ``liveness``: the property speaks of what must happen in the end."""
-
-    config: Config
-    violates: str
-    liveness: bool = False
-
-
-def _bug(guard: str, violates: str, base: Config, *, liveness: bool = False) -> tuple[str, Bug]:
-    return guard, Bug(replace(base, guards=Guards.without(guard)), violates, liveness)
-
+__all__ = ("BUGS",)
 
 _TWO_REQUESTS = Config(ranks=1, max_asked=2)
 _DYING = Config(mortal=frozenset({0}))
 
-BUGS: dict[str, Bug] = dict(
+BUGS: dict[str, Bug[Config]] = dict(
     (
-        _bug("Keyed", "NoMixing", _TWO_REQUESTS),
-        _bug("LateRefused", "EndedStays", _TWO_REQUESTS),
-        _bug("SkipsEnded", "TakesOpenInOrder", _TWO_REQUESTS),
-        _bug("FenceDooms", "LostEnds", _DYING, liveness=True),
-        _bug("TimeoutEnds", "RequestsEnd", _DYING, liveness=True),
+        bug("Keyed", "NoMixing", _TWO_REQUESTS),
+        bug("LateRefused", "EndedStays", _TWO_REQUESTS),
+        bug("SkipsEnded", "TakesOpenInOrder", _TWO_REQUESTS),
+        bug("FenceDooms", "LostEnds", _DYING, liveness=True),
+        bug("TimeoutEnds", "RequestsEnd", _DYING, liveness=True),
     )
 )

@@ -12,9 +12,10 @@ import pytest
 from models import gate_refines, gate_shipped
 from models.explore import explore
 from models.gate import Config, Gate, Guards, State
-from models.gate_bugs import BUGS, FORGETFUL, Bug
+from models.gate_bugs import BUGS, FORGETFUL
 from models.gate_properties import fairness, liveness
 from models.graph import build
+from models.guards import Bug
 from models.kernel import Model
 from models.liveness import leads_to
 from models.refinement import refine
@@ -88,7 +89,7 @@ FAILS = {
 }
 
 
-def _bug(guard: str) -> Bug:
+def _bug(guard: str) -> Bug[Config]:
     return FORGETFUL if guard == "MaxLate" else BUGS[guard]
 
 
