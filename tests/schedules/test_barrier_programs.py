@@ -8,37 +8,27 @@ import pytest
 
 from fdcomm.core.barrier import BarrierGroup
 from fdcomm.host.barrier_channel import BarrierChannel
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, explore, replay
+from fdcomm.testing import Bound
 from fdcomm.testing.controlled import ControlledCondition
 from tests.schedules.barrier_programs import LARGER, PROGRAMS
 from tests.schedules.barrier_races import RACES, race
+from tests.schedules.checks import every_schedule_is_right, failure_is_found, race_is_found, random_schedules_are_right
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule(name: str) -> None:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    assert report.failure is None, str(report)
-    assert report.complete
+    every_schedule_is_right(*PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", LARGER)
 def test_random_schedules_of_larger_programs(name: str, seed: int) -> None:
-    for strategy in (RandomWalk(seed, 100), PCT(seed, 100)):
-        report = explore(LARGER[name], strategy, Bound(ticks=2, spurious=2))
-        assert report.failure is None, f"seed {seed}: {report}"
+    random_schedules_are_right(LARGER[name], seed, 100)
 
 
 @pytest.mark.parametrize("name", RACES)
 def test_the_race_is_found_on_the_shipped_barrier_and_not_on_ours(name: str) -> None:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive())
-    assert shipped.failure is not None, str(shipped)
-    assert shipped.failure.verdict == "error"
-    assert replay(broken, shipped.failure).message == shipped.failure.message
-    ours = explore(race(name, shipped=False), Exhaustive())
-    assert ours.failure is None, str(ours)
-    assert ours.complete
+    race_is_found(race(name, shipped=True), Bound(), "error")
+    every_schedule_is_right(race(name, shipped=False), Bound())
 
 
 # -- the programs have teeth: each planted fault is found --------------------------------------------------------------
@@ -84,5 +74,4 @@ FAULTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
 def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, plant = FAULTS[fault]
     plant(monkeypatch)
-    program, bound = PROGRAMS[name]
-    assert explore(program, Exhaustive(), bound).failure is not None
+    failure_is_found(*PROGRAMS[name])

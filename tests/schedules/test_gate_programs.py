@@ -7,48 +7,21 @@ from typing import Any
 import pytest
 
 from fdcomm.host.gate_channel import GateChannel
-from fdcomm.testing import Bound, Exhaustive, explore, replay
+from fdcomm.testing import Bound
+from tests.schedules.checks import every_schedule_is_right, failure_is_found, race_is_found, silence
 from tests.schedules.gate_programs import PROGRAMS, RACES, race
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule(name: str) -> None:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    assert report.failure is None, str(report)
-    assert report.complete
+    every_schedule_is_right(*PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", RACES)
 def test_the_race_is_found_on_the_published_steps_and_not_on_ours(name: str) -> None:
     bound = Bound(preemptions=2, max_steps=300)
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    assert shipped.failure is not None, str(shipped)
-    assert shipped.failure.verdict == RACES[name][1]
-    assert replay(broken, shipped.failure).verdict == shipped.failure.verdict
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    assert ours.failure is None, str(ours)
-    assert ours.complete
-
-
-class _Quiet:
-    """A condition that tells nobody."""
-
-    def __init__(self, real: Any) -> None:
-        self.real = real
-
-    def notify_all(self) -> None:
-        """Nobody is told."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def __enter__(self) -> Any:
-        return self.real.__enter__()
-
-    def __exit__(self, *exc: object) -> Any:
-        return self.real.__exit__(*exc)
+    race_is_found(race(name, shipped=True), bound, RACES[name][1])
+    every_schedule_is_right(race(name, shipped=False), bound)
 
 
 @pytest.mark.parametrize(
@@ -64,23 +37,8 @@ class _Quiet:
 def test_a_host_that_does_not_wake_is_found(
     method: str, condition: str, program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = getattr(GateChannel, method)
-
-    def quiet(self: Any, *args: Any, **named: Any) -> Any:
-        real = getattr(self, condition)
-        if isinstance(real, _Quiet):
-            return original(self, *args, **named)
-        setattr(self, condition, _Quiet(real))
-        try:
-            return original(self, *args, **named)
-        finally:
-            setattr(self, condition, real)
-
-    monkeypatch.setattr(GateChannel, method, quiet)
-    scenario, bound = PROGRAMS[program]
-    report = explore(scenario, Exhaustive(), bound)
-    assert report.failure is not None
-    assert report.failure.verdict in ("deadlock", "livelock"), str(report)
+    silence(monkeypatch, GateChannel, method, condition)
+    assert failure_is_found(*PROGRAMS[program]).verdict in ("deadlock", "livelock")
 
 
 def test_a_host_that_takes_answers_apart_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +56,4 @@ def test_a_host_that_takes_answers_apart_is_found(monkeypatch: pytest.MonkeyPatc
                 return [done.answers[rank] for rank in (0, 1)]
 
     monkeypatch.setattr(GateChannel, "collect", collect)
-    scenario, bound = PROGRAMS["2 engines"]
-    report = explore(scenario, Exhaustive(), bound)
-    assert report.failure is not None
+    failure_is_found(*PROGRAMS["2 engines"])

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from fdcomm.host.pause_channel import PauseChannel
 from fdcomm.jobs import RankJobs
-from fdcomm.testing import PCT, Bound, Exhaustive, RandomWalk, explore, replay
+from fdcomm.testing import Bound, replay
+from tests.schedules.checks import every_schedule_is_right, failure_is_found, random_schedules_are_right, silence
 from tests.schedules.pause_programs import LARGER, PROGRAMS
 from tests.schedules.pause_races import RACES, explored, race
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule(name: str) -> None:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    assert report.failure is None, str(report)
-    assert report.complete
+    every_schedule_is_right(*PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", LARGER)
 def test_random_schedules_of_larger_programs(name: str, seed: int) -> None:
-    for strategy in (RandomWalk(seed, 25), PCT(seed, 25)):
-        report = explore(LARGER[name], strategy, Bound(ticks=2, spurious=2))
-        assert report.failure is None, f"seed {seed}: {report}"
+    random_schedules_are_right(LARGER[name], seed, 25)
 
 
 @pytest.mark.parametrize("name", RACES)
@@ -46,38 +41,12 @@ def _reports_early(patch: pytest.MonkeyPatch) -> None:
 
 def _sleeps_on(patch: pytest.MonkeyPatch) -> None:
     """A rank that takes an order wakes nobody."""
-    take = RankJobs._take_next
-
-    def silent(self: Any) -> bool:
-        changed = self._changed
-        self._changed = _Quiet(changed)
-        try:
-            return take(self)
-        finally:
-            self._changed = changed
-
-    patch.setattr(RankJobs, "_take_next", silent)
+    silence(patch, RankJobs, "_take_next", "_changed")
 
 
 def _stays_in(patch: pytest.MonkeyPatch) -> None:
     """A control that was closed does not leave the group."""
     patch.setattr(PauseChannel, "leave", lambda self, session: None)
-
-
-class _Quiet:
-    """A condition that tells nobody."""
-
-    def __init__(self, real: Any) -> None:
-        self.real = real
-
-    def notify_all(self) -> None:
-        """Nobody is told."""
-
-    def __enter__(self) -> Any:
-        return self.real.__enter__()
-
-    def __exit__(self, *exc: object) -> Any:
-        return self.real.__exit__(*exc)
 
 
 @pytest.mark.parametrize(
@@ -93,5 +62,4 @@ def test_a_fault_is_found(
 ) -> None:
     fault(monkeypatch)
     scenario, bound = PROGRAMS[program]
-    report = explore(scenario, Exhaustive(), Bound(preemptions=1, ticks=bound.ticks, max_steps=1500))
-    assert report.failure is not None, str(report)
+    failure_is_found(scenario, Bound(preemptions=1, ticks=bound.ticks, max_steps=1500))

@@ -8,25 +8,21 @@ import pytest
 
 from fdcomm.core.dispatch import Dispatch
 from fdcomm.host.channel import DispatchChannel
-from fdcomm.testing import PCT, Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, explore
+from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, explore
 from fdcomm.testing.controlled import ControlledCondition
+from tests.schedules.checks import every_schedule_is_right, random_schedules_are_right
 from tests.schedules.handles import close_in_another_thread
 from tests.schedules.programs import LARGER, PROGRAMS, program
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule(name: str) -> None:
-    scenario, bound = PROGRAMS[name]
-    report = explore(scenario, Exhaustive(), bound)
-    assert report.failure is None, str(report)
-    assert report.complete
+    every_schedule_is_right(*PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", LARGER)
 def test_random_schedules_of_larger_programs(name: str, seed: int) -> None:
-    for strategy in (RandomWalk(seed, 150), PCT(seed, 150)):
-        report = explore(LARGER[name], strategy, Bound(ticks=2, spurious=2))
-        assert report.failure is None, f"seed {seed}: {report}"
+    random_schedules_are_right(LARGER[name], seed, 150)
 
 
 def test_reduction_changes_no_verdict() -> None:

@@ -7,15 +7,13 @@ from functools import partial
 import pytest
 
 from fdcomm.testing import Bound, Exhaustive, Program, explore, replay
+from tests.schedules.checks import every_schedule_is_right
 from tests.schedules.word_programs import PROGRAMS, RACES, race, waiting
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule(name: str) -> None:
-    program, bound = PROGRAMS[name]
-    report = explore(program, Exhaustive(), bound)
-    assert report.failure is None, str(report)
-    assert report.complete
+    every_schedule_is_right(*PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", RACES)
