@@ -8,6 +8,7 @@ from typing import Final
 from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.members import Channel, Place
 from fdcomm.host.pause_channel import PauseChannel
+from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.host.status_channel import StatusChannel
 
 __all__ = ("ACTIONS", "CHANNELS")
@@ -15,6 +16,7 @@ __all__ = ("ACTIONS", "CHANNELS")
 CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
     "control": ControlChannel,
     "pause": PauseChannel,
+    "rearrange": RearrangeChannel,
     "status": StatusChannel,
 }
 """Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
@@ -24,5 +26,9 @@ ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     StatusChannel: frozenset({"declare", "mirror", "take", "report", "ask", "cancel", "watch", "view"}),
     PauseChannel: frozenset(
         {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}
+    ),
+    RearrangeChannel: frozenset(
+        {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
+        | {"report", "take_update", "updated", "put_stats", "stats"}
     ),
 }

@@ -34,7 +34,10 @@ FIFOS: Final[dict[str, tuple[str, ...]]] = {"worker": ("disaggregate",), "cache"
 NOTES: Final[dict[str, tuple[str, ...]]] = {"worker": ("read_finish_flag",), "cache": ()}
 
 # Control protocols.
-CONTROLS: Final[dict[str, tuple[str, ...]]] = {"worker": ("control", "status"), "cache": ("control", "pause")}
+CONTROLS: Final[dict[str, tuple[str, ...]]] = {
+    "worker": ("control", "status", "rearrange"),
+    "cache": ("control", "pause"),
+}
 
 # A group holds barriers that one thread of each rank uses in turn: a rank has one wait in a group at a time, and when
 # all ranks wait at different barriers of a group they are told that none of them can go on. Barriers that different

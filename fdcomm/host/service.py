@@ -15,7 +15,6 @@ from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
 from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, CONTROLS, FIFOS, GATES, NOTES, WITHOUT
 from fdcomm.host.members import Channel, Place
-from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
@@ -31,10 +30,6 @@ _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
     **controls.ACTIONS,
-    RearrangeChannel: frozenset(
-        {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
-        | {"report", "take_update", "updated", "put_stats", "stats"}
-    ),
 }
 
 
@@ -228,8 +223,6 @@ class HostService:
             channels[name] = controls.CHANNELS[name](place(name), config.tp_size)
         for name, barriers in BARRIER_GROUPS[config.kind].items():
             channels[f"barriers.{name}"] = BarrierChannel(place(f"barriers.{name}"), barriers, config.tp_size)
-        if config.kind == "worker":
-            channels["rearrange"] = RearrangeChannel(place("rearrange"), config.tp_size)
         return channels
 
     def _words_base(self, dp: int, protocol: str) -> int:
