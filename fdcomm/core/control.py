@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-from fdcomm.errors import ConfigError, ProtocolViolationError, RankError
+from fdcomm.core.members import Members
+from fdcomm.errors import ConfigError, ProtocolViolationError
 
 __all__ = ("Control", "Request", "State")
 
@@ -38,16 +39,14 @@ class Request(Generic[A]):
     without: set[int] = field(default_factory=set)
 
 
-class Control(Generic[A]):
+class Control(Members, Generic[A]):
     """Requests to ``ranks`` ranks. Requests that have ended are forgotten: their answers are refused."""
 
     def __init__(self, ranks: int, capacity: int = 64) -> None:
         if min(ranks, capacity) < 1:
             raise ConfigError(f"num_client={ranks} and capacity={capacity} must be at least 1")
-        self.ranks = ranks
+        super().__init__(ranks)
         self.capacity = capacity
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
         self.asked = 0
         self.open: dict[int, Request[A]] = {}
         self.served = [0] * ranks
@@ -57,11 +56,7 @@ class Control(Generic[A]):
 
     def join(self, rank: int) -> None:
         """Join: somebody acts for the rank."""
-        self._require_rank(rank)
-        if rank in self.live:
-            raise ProtocolViolationError(f"Join: rank {rank} is live")
-        self.lost.discard(rank)
-        self.live.add(rank)
+        self._come(rank)
 
     def leave(self, rank: int) -> None:
         """Leave: what the rank was doing stays undone."""
@@ -81,18 +76,12 @@ class Control(Generic[A]):
 
     def vanish(self, rank: int) -> None:
         """Vanish: the process is gone before it took anything here."""
-        self._require_rank(rank)
-        if rank in self.live or rank in self.lost:
-            raise ProtocolViolationError(f"Vanish: rank {rank} is not away")
+        self._require_away(rank, "Vanish")
         self._lose(rank)
 
     def reappear(self, rank: int) -> bool:
         """Reappear: a process acts for the rank again. False when it was not lost."""
-        self._require_rank(rank)
-        if rank not in self.lost:
-            return False
-        self.lost.discard(rank)
-        return True
+        return self._find(rank)
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -178,12 +167,3 @@ class Control(Generic[A]):
         del self.open[request.number]
         request.state = how
         return request
-
-    def _require_rank(self, rank: int) -> None:
-        if not 0 <= rank < self.ranks:
-            raise RankError(f"rank {rank} is outside 0 <= rank < {self.ranks}")
-
-    def _require_live(self, rank: int, action: str) -> None:
-        self._require_rank(rank)
-        if rank not in self.live:
-            raise ProtocolViolationError(f"{action}: rank {rank} is not live")

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from fdcomm.errors import ConfigError, ProtocolViolationError, RankError
+from fdcomm.core.members import Members
+from fdcomm.errors import ConfigError, ProtocolViolationError
 
 __all__ = ("Call", "Dispatch", "Entry", "Taken")
 
@@ -47,7 +48,7 @@ class Taken(Generic[B]):
     all_read: bool
 
 
-class Dispatch(Generic[B]):
+class Dispatch(Members, Generic[B]):
     """State of one dispatch channel: ``ranks`` readers, any number of producers, at most ``depth`` batches.
 
     A rank is ``away`` (nobody reads for it), ``live`` or ``lost`` (fenced). The spec's ``dead`` is not visible here:
@@ -59,7 +60,7 @@ class Dispatch(Generic[B]):
             raise ConfigError(f"num_client={ranks} must be at least 1")
         if depth < 1:
             raise ConfigError(f"depth={depth} must be at least 1")
-        self.ranks = ranks
+        super().__init__(ranks)
         self.depth = depth
         self.calls = 0
         self.epoch = 0
@@ -68,8 +69,6 @@ class Dispatch(Generic[B]):
         # Invariants Bounded, InStep: at most `depth` entries; an entry goes only when all have taken it, or by a
         # clear while nobody has.
         self.log: list[Entry[B]] = []
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
         self.rank_seen = [0] * ranks
         self.prod_seen: dict[int, int] = {}
 
@@ -102,7 +101,7 @@ class Dispatch(Generic[B]):
 
     def join(self, rank: int) -> None:
         """Join: a reader claims the rank. Returning after a loss, it skips what others have started without it."""
-        self._check_rank(rank)
+        self._require_rank(rank)
         if rank in self.live:
             raise ProtocolViolationError(f"Join: rank {rank} is already live")
         if rank in self.lost:
@@ -234,15 +233,6 @@ class Dispatch(Generic[B]):
 
     def _withdraw(self, which: Callable[[Call[B]], bool]) -> None:
         self.waiting = [call for call in self.waiting if not which(call)]
-
-    def _check_rank(self, rank: int) -> None:
-        if not 0 <= rank < self.ranks:
-            raise RankError(f"rank {rank} is outside 0 <= rank < {self.ranks}")
-
-    def _require_live(self, rank: int, action: str) -> None:
-        self._check_rank(rank)
-        if rank not in self.live:
-            raise ProtocolViolationError(f"{action}: rank {rank} is not live")
 
     def _require_up(self, producer: int, action: str) -> None:
         if producer not in self.prod_seen:

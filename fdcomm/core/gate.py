@@ -11,7 +11,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from fdcomm.errors import ConfigError, ProtocolViolationError, RankError
+from fdcomm.core.members import Members
+from fdcomm.errors import ConfigError
 
 __all__ = ("Ended", "Gate", "Put", "Round")
 
@@ -51,7 +52,7 @@ class Ended:
     lost: tuple[int, ...]
 
 
-class Gate(Generic[A]):
+class Gate(Members, Generic[A]):
     """Rounds of answers of ``ranks`` ranks.
 
     Args:
@@ -63,11 +64,9 @@ class Gate(Generic[A]):
     def __init__(self, ranks: int, capacity: int = 64, max_late: int = 256) -> None:
         if min(ranks, capacity, max_late) < 1:
             raise ConfigError(f"num_client={ranks}, capacity={capacity} and max_late={max_late} must be at least 1")
-        self.ranks = ranks
+        super().__init__(ranks)
         self.capacity = capacity
         self.max_late = max_late
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
         # Invariants DifferentKeys, Bounded: different keys, at most `capacity` rounds.
         self.rounds: list[Round[A]] = []
         self.late: list[deque[Hashable]] = [deque(maxlen=max_late) for _ in range(ranks)]
@@ -76,11 +75,7 @@ class Gate(Generic[A]):
 
     def join(self, rank: int) -> None:
         """Join: somebody answers for the rank."""
-        self._require_rank(rank)
-        if rank in self.live:
-            raise ProtocolViolationError(f"Join: rank {rank} is live")
-        self.lost.discard(rank)
-        self.live.add(rank)
+        self._come(rank)
 
     def leave(self, rank: int) -> None:
         """Leave: the handle closed in peace. Another one may go on for the rank."""
@@ -95,18 +90,12 @@ class Gate(Generic[A]):
 
     def vanish(self, rank: int) -> None:
         """Vanish: the process is gone before its first answer. What it has taken elsewhere it never answers."""
-        self._require_rank(rank)
-        if rank in self.live or rank in self.lost:
-            raise ProtocolViolationError(f"Vanish: rank {rank} is not away")
+        self._require_away(rank, "Vanish")
         self._lose(rank)
 
     def reappear(self, rank: int) -> bool:
         """Reappear: a handle opened that may answer for a lost rank. Returns False when the rank was not lost."""
-        self._require_rank(rank)
-        if rank not in self.lost:
-            return False
-        self.lost.discard(rank)
-        return True
+        return self._find(rank)
 
     # -- answers -------------------------------------------------------------------------------------------------
 
@@ -185,12 +174,3 @@ class Gate(Generic[A]):
             if rank not in round_.without:
                 self.late[rank].append(round_.key)
         return Ended(round_.key, round_.opened_at, missing, tuple(sorted(round_.without)))
-
-    def _require_rank(self, rank: int) -> None:
-        if not 0 <= rank < self.ranks:
-            raise RankError(f"rank {rank} is outside 0 <= rank < {self.ranks}")
-
-    def _require_live(self, rank: int, action: str) -> None:
-        self._require_rank(rank)
-        if rank not in self.live:
-            raise ProtocolViolationError(f"{action}: rank {rank} is not live")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from fdcomm.errors import ConfigError, ProtocolViolationError, RankError
+from fdcomm.core.members import Members
+from fdcomm.errors import ConfigError, ProtocolViolationError
 
 __all__ = ("MODES", "Mode", "Order", "Pause", "Phase")
 
@@ -31,15 +32,13 @@ class Order:
     mode: Mode
 
 
-class Pause:
+class Pause(Members):
     """Pause and resume of ``ranks`` ranks."""
 
     def __init__(self, ranks: int) -> None:
         if ranks < 1:
             raise ConfigError(f"num_client={ranks} must be at least 1")
-        self.ranks = ranks
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
+        super().__init__(ranks)
         self.latest = Order(0, "run", "keep")
         self.began = 0
         self.quiet: set[int] = set()
@@ -51,11 +50,7 @@ class Pause:
 
     def join(self, rank: int) -> None:
         """Join: the rank has taken the latest order, and starts shut and quiet while that is a pause."""
-        self._require_rank(rank)
-        if rank in self.live:
-            raise ProtocolViolationError(f"Join: rank {rank} is live")
-        self.lost.discard(rank)
-        self.live.add(rank)
+        self._come(rank)
         self.seen[rank] = self.latest.number
         if self.latest.phase == "pause":
             self.quiet.add(rank)
@@ -172,12 +167,3 @@ class Pause:
         self.live.discard(rank)
         self.quiet.discard(rank)
         self.seen.pop(rank, None)
-
-    def _require_rank(self, rank: int) -> None:
-        if not 0 <= rank < self.ranks:
-            raise RankError(f"rank {rank} is outside 0 <= rank < {self.ranks}")
-
-    def _require_live(self, rank: int, action: str) -> None:
-        self._require_rank(rank)
-        if rank not in self.live:
-            raise ProtocolViolationError(f"{action}: rank {rank} is not live")
