@@ -7,7 +7,7 @@ from typing import Any, Final
 from fdcomm.core.control import Control, Request
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, ProtocolViolationError, RequestCancelledError, StaleAnswerError
-from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.members import AnswerChannel, Member, Place
 
 __all__ = ("ControlChannel",)
 
@@ -17,7 +17,7 @@ _Answers = list["bytes | None"]
 _ENDS: Final = {"done": "Collect", "lost": "EndLost", "late": "EndTimeout"}
 
 
-class ControlChannel(Channel):
+class ControlChannel(AnswerChannel):
     """The host's part of the control protocol."""
 
     def __init__(self, place: Place, ranks: int) -> None:
@@ -155,19 +155,6 @@ class ControlChannel(Channel):
             self._core.withdraw(number)
             self._record("Withdraw", {"number": number})
         return tuple(mine)
-
-    def _enter(self, member: Member) -> None:
-        if member.role == "producer" or not 0 <= member.client_id < self._core.ranks:
-            return
-        self._holder(member.client_id)  # a process that was restarted may be quicker than the news of its end
-        if self._core.reappear(member.client_id):
-            self._record("Reappear", {"rank": member.client_id})
-
-    def _miss(self, member: Member) -> None:
-        rank, core = member.client_id, self._core
-        if rank not in core.live and rank not in core.lost and not self._stands_in(rank):
-            core.vanish(rank)
-            self._record("Vanish", {"rank": rank})
 
     def _exit(self, member: Member, *, lost: bool) -> None:
         self._withdraw(member)

@@ -9,12 +9,12 @@ from fdcomm.core.gate import Gate
 from fdcomm.deadline import Deadline
 from fdcomm.errors import ProtocolViolationError, StaleAnswerError
 from fdcomm.host import refusals
-from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.members import AnswerChannel, Place
 
 __all__ = ("GateChannel",)
 
 
-class GateChannel(Channel):
+class GateChannel(AnswerChannel):
     """Rounds of one answer per rank, keyed by the request that they answer."""
 
     def __init__(self, place: Place, ranks: int) -> None:
@@ -132,19 +132,6 @@ class GateChannel(Channel):
             }
 
     # -- inside the critical section -----------------------------------------------------------------------------
-
-    def _enter(self, member: Member) -> None:
-        if member.role == "producer" or not 0 <= member.client_id < self._core.ranks:
-            return
-        self._holder(member.client_id)  # a process that was restarted may be quicker than the news of its end
-        if self._core.reappear(member.client_id):
-            self._record("Reappear", {"rank": member.client_id})
-
-    def _miss(self, member: Member) -> None:
-        rank, core = member.client_id, self._core
-        if rank not in core.live and rank not in core.lost and not self._stands_in(rank):
-            core.vanish(rank)
-            self._record("Vanish", {"rank": rank})
 
     def _end_overdue(self, round_limit: float | None, operation: str) -> float | None:
         """EndTimeout if the oldest round is overdue; else return the seconds that it has left, if it has a limit."""

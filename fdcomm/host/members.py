@@ -12,7 +12,7 @@ from fdcomm.host import refusals
 from fdcomm.runtime import Runtime
 from fdcomm.trace import Recorder
 
-__all__ = ("Channel", "Member", "Place", "Ranks")
+__all__ = ("AnswerChannel", "Channel", "Member", "Place", "Ranks")
 
 
 class Ranks(Protocol):
@@ -30,6 +30,16 @@ class Ranks(Protocol):
 
     def fence(self, rank: int) -> None:
         """Fence."""
+
+
+class AnsweringRanks(Ranks, Protocol):
+    """The part of a core in which an answer of every rank is waited for."""
+
+    def vanish(self, rank: int) -> None:
+        """Vanish."""
+
+    def reappear(self, rank: int) -> bool:
+        """Reappear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +183,6 @@ class Channel(ABC):
         self._exit(member, lost=lost)
         self._wake_all()
 
-    def _stands_in(self, rank: int) -> bool:
-        """Return True when a handle is open that may act for the rank."""
-        return any(member.client_id == rank and member.role != "producer" for member in self._members.values())
-
     def _wake_all(self) -> None:
         self._readable.notify_all()
         self._writable.notify_all()
@@ -212,3 +218,26 @@ class Channel(ABC):
                 "post": self._post(),
             }
         )
+
+
+class AnswerChannel(Channel):
+    """A channel in which an answer of every rank is waited for: a rank may be lost that has not answered here yet."""
+
+    _core: AnsweringRanks
+
+    def _enter(self, member: Member) -> None:
+        if member.role == "producer" or not 0 <= member.client_id < self._core.ranks:
+            return
+        self._holder(member.client_id)  # a process that was restarted may be quicker than the news of its end
+        if self._core.reappear(member.client_id):
+            self._record("Reappear", {"rank": member.client_id})
+
+    def _miss(self, member: Member) -> None:
+        rank, core = member.client_id, self._core
+        if rank not in core.live and rank not in core.lost and not self._stands_in(rank):
+            core.vanish(rank)
+            self._record("Vanish", {"rank": rank})
+
+    def _stands_in(self, rank: int) -> bool:
+        """Return True when a handle is open that may act for the rank."""
+        return any(member.client_id == rank and member.role != "producer" for member in self._members.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fdcomm.errors import CommTimeoutError, NotPausedError, PauseEndedError, ProtocolViolationError, StalePauseError
+from fdcomm.host.refusals import ranks_in_words
 
 __all__ = (
     "cannot_resume",
@@ -15,15 +16,12 @@ __all__ = (
 )
 
 
-def _ranks(missing: tuple[int, ...]) -> str:
-    return f"rank{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
-
-
 def not_quiet(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
     """Jobs still run."""
     return CommTimeoutError(
-        f"{operation}: after {waited_s:.1f} s jobs still run in {_ranks(missing)}; the pause stays ordered: call pause "
-        "again to go on waiting, pause('abort') to tell the jobs to end, or cancel_pause() to give it up",
+        f"{operation}: after {waited_s:.1f} s jobs still run in {ranks_in_words(missing)}; the pause stays "
+        "ordered: call pause again to go on waiting, pause('abort') to tell the jobs to end, or cancel_pause() to give "
+        "it up",
         operation=operation,
         missing=missing,
         waited_s=waited_s,
@@ -50,7 +48,9 @@ def stale_pause(operation: str, began: int, latest: int) -> StalePauseError:
 
 def cannot_resume(operation: str, missing: tuple[int, ...], holders: int, waited_s: float) -> CommTimeoutError:
     """The pause cannot be ended yet."""
-    why = f"jobs still run in {_ranks(missing)}" if missing else f"{holders} client(s) hold the pause, or wait for it"
+    why = f"{holders} client(s) hold the pause, or wait for it"
+    if missing:
+        why = f"jobs still run in {ranks_in_words(missing)}"
     return CommTimeoutError(
         f"{operation}: after {waited_s:.1f} s the pause cannot end: {why}",
         operation=operation,
@@ -62,7 +62,8 @@ def cannot_resume(operation: str, missing: tuple[int, ...], holders: int, waited
 def not_resumed(operation: str, behind: tuple[int, ...], waited_s: float) -> CommTimeoutError:
     """Ranks have not taken the order to run."""
     return CommTimeoutError(
-        f"{operation}: after {waited_s:.1f} s {_ranks(behind)} had not taken the order to run; it stays ordered",
+        f"{operation}: after {waited_s:.1f} s {ranks_in_words(behind)} had not taken the order to run; it stays "
+        "ordered",
         operation=operation,
         missing=behind,
         waited_s=waited_s,
@@ -71,7 +72,7 @@ def not_resumed(operation: str, behind: tuple[int, ...], waited_s: float) -> Com
 
 def not_paused(operation: str, missing: tuple[int, ...]) -> NotPausedError:
     """Nothing to hold."""
-    why = f"jobs still run in {_ranks(missing)}" if missing else "no such pause is in force"
+    why = f"jobs still run in {ranks_in_words(missing)}" if missing else "no such pause is in force"
     return NotPausedError(f"{operation}: {why}; hold a pause after pause() has returned", operation=operation)
 
 

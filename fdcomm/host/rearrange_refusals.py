@@ -12,6 +12,7 @@ from fdcomm.errors import (
     RearrangeBusyError,
     RearrangeEndedError,
 )
+from fdcomm.host.refusals import ranks_in_words
 
 __all__ = (
     "busy",
@@ -96,7 +97,7 @@ def not_now(operation: str, request: int, phase: str, what: str) -> ProtocolViol
 def workers_missing(operation: str, request: int, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
     """A worker waited in vain for the others."""
     return CommTimeoutError(
-        f"{operation}: {_ranks(missing)} not come to exchange weights for request {request} after {waited_s:.3f} s; "
+        f"{operation}: {_have(missing)} not come to exchange weights for request {request} after {waited_s:.3f} s; "
         "this rank's arrival was taken back, and it may come again",
         operation=operation,
         missing=missing,
@@ -110,7 +111,7 @@ def wait_timeout(operation: str, request: int, core: Rearrange, waited_s: float)
     missing, addresses = core.lacking() if core.phase == "DOING" else ((), ())
     if core.exchanging():
         missing = tuple(rank for rank, worker in enumerate(core.worker) if worker == "swap")
-        lacking = f"{_ranks(missing)} not exchanged weights"
+        lacking = f"{_have(missing)} not exchanged weights"
     else:
         lacking = _lacking(missing, addresses) if missing or addresses else "nothing is known to be wrong"
     return CommTimeoutError(
@@ -137,11 +138,10 @@ def no_rank(operation: str) -> RankError:
 
 
 def _lacking(missing: tuple[int, ...], addresses: tuple[str, ...]) -> str:
-    parts = [f"{_ranks(missing)} not loaded"] if missing else []
+    parts = [f"{_have(missing)} not loaded"] if missing else []
     parts += [f"nothing is known of {', '.join(addresses)}"] if addresses else []
     return "; ".join(parts)
 
 
-def _ranks(ranks: tuple[int, ...]) -> str:
-    names = ", ".join(map(str, ranks))
-    return f"rank {names} has" if len(ranks) == 1 else f"ranks {names} have"
+def _have(ranks: tuple[int, ...]) -> str:
+    return f"{ranks_in_words(ranks)} {'has' if len(ranks) == 1 else 'have'}"

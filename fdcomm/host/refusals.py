@@ -31,6 +31,7 @@ __all__ = (
     "no_rank",
     "put_lost",
     "put_timeout",
+    "ranks_in_words",
     "round_lost",
     "round_overdue",
     "shutting_down",
@@ -245,6 +246,10 @@ def _unanswered(missing: tuple[int, ...]) -> str:
     return f"{_ranks(missing, 'has', 'have')} not answered" if missing else "all have answered, and nobody collects"
 
 
+def ranks_in_words(ranks: tuple[int, ...]) -> str:
+    """Return "rank 1", or "ranks 1, 2"."""
+    return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"
+
+
 def _ranks(ranks: tuple[int, ...], one: str, many: str) -> str:
-    names = ", ".join(map(str, ranks))
-    return f"rank {names} {one}" if len(ranks) == 1 else f"ranks {names} {many}"
+    return f"{ranks_in_words(ranks)} {one if len(ranks) == 1 else many}"
