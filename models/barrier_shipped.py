@@ -5,12 +5,12 @@ The twin of ``tla/barrier/BarrierShipped.tla``. One step is one critical section
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Model, each, replaced
 
 __all__ = ("RACES", "BarrierShipped", "Config", "Race", "State")
 
@@ -75,7 +75,9 @@ class BarrierShipped(Model[State]):
             "Skip": self.skip,
             "Kill": self.kill,
         }
-        self.actions = {name: partial(self._each, name, step) for name, step in steps.items()}
+        self.actions = {
+            name: partial(each, name, "rank", range(self.config.ranks), step) for name, step in steps.items()
+        }
         self.invariants = {
             "NobodyThrownOut": lambda s: ERROR not in s.pc,
             "NoGhostArrival": lambda s: not s.ghost,
@@ -103,11 +105,6 @@ class BarrierShipped(Model[State]):
                 False,
             ),
         )
-
-    def _each(self, name: str, step: Callable[[State, int], State | None], s: State) -> Iterator[Step[State]]:
-        for rank in range(self.config.ranks):
-            if (after := step(s, rank)) is not None:
-                yield Action(name, (("rank", rank),)), after
 
     def _may_arrive(self, s: State, r: int) -> bool:
         free = s.state[s.turn[r]] == FILLING

@@ -5,12 +5,12 @@ The twin of ``tla/control/ControlShipped.tla``. One step is one call on a shared
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Model, each, once, replaced
 
 __all__ = ("RACES", "Config", "ControlShipped", "Race", "State")
 
@@ -86,8 +86,8 @@ class ControlShipped(Model[State]):
             "Arrive": self.arrive,
         }
         self.actions = {
-            **{name: partial(self._one, name, step) for name, step in engine.items()},
-            **{name: partial(self._each, name, step) for name, step in ranks.items()},
+            **{name: partial(once, name, step) for name, step in engine.items()},
+            **{name: partial(each, name, "rank", range(self.config.ranks), step) for name, step in ranks.items()},
         }
         self.invariants = {
             "SuccessIsWhole": lambda s: not s.fewer,
@@ -105,15 +105,6 @@ class ControlShipped(Model[State]):
         n, nobody = self.config.ranks, frozenset[int]()
         ranks = ((NOTHING,) * n, 0, ((),) * n, ("loop",) * n, (0,) * n, nobody)
         return (State("idle", False, 0, "nothing", nobody, nobody, False, *ranks, False, False, False),)
-
-    def _one(self, name: str, step: Callable[[State], State | None], s: State) -> Iterator[Step[State]]:
-        if (after := step(s)) is not None:
-            yield Action(name), after
-
-    def _each(self, name: str, step: Callable[[State, int], State | None], s: State) -> Iterator[Step[State]]:
-        for rank in range(self.config.ranks):
-            if (after := step(s, rank)) is not None:
-                yield Action(name, (("rank", rank),)), after
 
     # -- the engine ----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ("Action", "Model", "Step", "changes", "replaced", "replaced_within", "show")
+__all__ = ("Action", "Model", "Step", "changes", "each", "once", "replaced", "replaced_within", "show")
 
 S = TypeVar("S", bound=tuple[Any, ...])
 T = TypeVar("T")
@@ -61,6 +61,19 @@ class Model(ABC, Generic[S]):
         """Yield every step that the state allows, in a fixed order."""
         for steps in self.actions.values():
             yield from steps(state)
+
+
+def each(name: str, key: str, who: Iterable[int], step: Callable[[S, int], S | None], state: S) -> Iterator[Step[S]]:
+    """Yield the steps of an action that each of some numbers may take: ``step`` is that of one, None if not enabled."""
+    for number in who:
+        if (after := step(state, number)) is not None:
+            yield Action(name, ((key, number),)), after
+
+
+def once(name: str, step: Callable[[S], S | None], state: S) -> Iterator[Step[S]]:
+    """Yield the step of an action without parameters, unless ``step`` is None: not enabled."""
+    if (after := step(state)) is not None:
+        yield Action(name), after
 
 
 def show(value: object) -> str:

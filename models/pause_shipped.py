@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Model, each, once, replaced
 
 __all__ = ("RACES", "Config", "PauseShipped", "Race", "State")
 
@@ -97,8 +97,8 @@ class PauseShipped(Model[State]):
             "ResumeReturns": lambda s: s._replace(control="done") if s.control == "resuming" and all(s.slot) else None,
             "Clear": self.clear,
         }
-        self.actions = {name: partial(self._each, name, step) for name, step in of_rank.items()}
-        self.actions |= {name: partial(self._once, name, step) for name, step in alone.items()}
+        self.actions = {name: partial(each, name, "rank", self.ranks, step) for name, step in of_rank.items()}
+        self.actions |= {name: partial(once, name, step) for name, step in alone.items()}
         self.invariants = {
             "CountExact": self._count_exact,
             "PausedMeansStill": lambda s: s.control != "paused" or not any((*s.jobs, *s.queued)),
@@ -135,15 +135,6 @@ class PauseShipped(Model[State]):
                 control="run",
             ),
         )
-
-    def _each(self, name: str, step: Callable[[State, int], State | None], s: State) -> Iterator[Step[State]]:
-        for r in self.ranks:
-            if (after := step(s, r)) is not None:
-                yield Action(name, (("rank", r),)), after
-
-    def _once(self, name: str, step: Callable[[State], State | None], s: State) -> Iterator[Step[State]]:
-        if (after := step(s)) is not None:
-            yield Action(name, ()), after
 
     def _count_exact(self, s: State) -> bool:
         return all(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Model, Step, each, once, replaced
 
 __all__ = ("RACES", "Config", "Race", "RearrangeShipped", "State")
 
@@ -75,13 +75,13 @@ class RearrangeShipped(Model[State]):
         actions: dict[str, Callable[[State], Iterator[Step[State]]]] = {}
         requesters = range(1, config.requesters + 1)
         for name, ask in (("Look", self.look), ("WriteSize", self.write_size), ("WriteCell", self.write_cell)):
-            actions[name] = partial(self._each, name, "requester", requesters, ask)
+            actions[name] = partial(each, name, "requester", requesters, ask)
         for name, step in self._manager_steps().items():
-            actions[name] = partial(self._one, name, step)
+            actions[name] = partial(once, name, step)
         for name, load in self._loader_steps().items():
-            actions[name] = partial(self._each, name, "rank", range(config.ranks), load)
+            actions[name] = partial(each, name, "rank", range(config.ranks), load)
         for name, step in self._worker_steps().items():
-            actions[name] = partial(self._one, name, step)
+            actions[name] = partial(once, name, step)
         self.actions = actions
         self.invariants = {
             "AddressesWhole": lambda s: s.manager != "start" or (s.list[0] != 0 and s.list[0] == s.list[1]),
@@ -118,17 +118,6 @@ class RearrangeShipped(Model[State]):
         """At most one request is under way that the manager has not taken."""
         accepted = (i for i, at in enumerate(s.asking, 1) if at in ("size", "cell 1", "cell 2", "done"))
         return sum(i not in s.served for i in accepted) <= 1
-
-    def _each(self, name: str, key: str, who: range, step: OneStep, s: State) -> Iterator[Step[State]]:
-        for number in who:
-            after = step(s, number)
-            if after is not None:
-                yield Action(name, ((key, number),)), after
-
-    def _one(self, name: str, step: Callable[[State], State | None], s: State) -> Iterator[Step[State]]:
-        after = step(s)
-        if after is not None:
-            yield Action(name), after
 
     # -- requesters ----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from models import signal_properties as properties
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Action, Model, Step, each, replaced
 from models.signal_create import Create, Place
 from models.signal_state import NOBODY, NOTHING, REMOVED, Config, Guards, State, initial_state
 
@@ -58,12 +58,7 @@ class Signal(Model[State]):
         return (initial_state(self.config),)
 
     def _each(self, name: str, step: OneStep) -> Callable[[State], Steps]:
-        return partial(self._steps, name, step)
-
-    def _steps(self, name: str, step: OneStep, s: State) -> Steps:
-        for p in self.processes:
-            if (after := step(s, p)) is not None:
-                yield Action(name, (("process", p),)), after
+        return partial(each, name, "process", self.processes, step)
 
     # -- calls ---------------------------------------------------------------------------------------------------
 

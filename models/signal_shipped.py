@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Action, Model, Step, each, replaced
 
 __all__ = ("RACES", "Config", "Race", "SignalShipped", "State")
 
@@ -87,7 +87,7 @@ class SignalShipped(Model[State]):
             "Exit": self.exit,
             "Restart": self.restart,
         }
-        self.actions = {name: partial(self._each, name, step) for name, step in steps.items()}
+        self.actions = {name: partial(each, name, "process", self.processes, step) for name, step in steps.items()}
         self.actions["Sweep"] = self.sweep
         self.invariants = {
             "NobodyFails": lambda s: "failed" not in s.pc,
@@ -113,11 +113,6 @@ class SignalShipped(Model[State]):
         return (
             State(NOTHING, ("none",) * i, ("idle",) * p, (NOTHING,) * p, (NOTHING,) * p, (-1,) * i, (False,) * (p + 1)),
         )
-
-    def _each(self, name: str, step: Callable[[State, int], State | None], s: State) -> Iterator[Step[State]]:
-        for p in self.processes:
-            if (after := step(s, p)) is not None:
-                yield Action(name, (("process", p),)), after
 
     def tracker_of(self, p: int) -> int:
         """Return the tracker of a process."""

@@ -5,10 +5,10 @@ The twin of ``tla/status/StatusShipped.tla``. One step is one read or write of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Action, Model, each, once, replaced
 from models.status_shipped_state import AFTER, CLEARED, CLEARING, END, NORMAL, UPDATING, WAYS, Config, State
 
 __all__ = ("Config", "State", "StatusShipped")
@@ -43,10 +43,10 @@ class StatusShipped(Model[State]):
             "SayNormal": self.say_normal,
         }
         self.actions = {
-            "Ask": partial(_each, "Ask", "g", range(2), self.ask),
-            **{name: partial(_one, name, step) for name, step in single.items()},
-            **{name: partial(_each, name, "w", range(self.config.workers), step) for name, step in of_worker.items()},
-            **{name: partial(_each, name, "s", range(self.config.movers), step) for name, step in of_mover.items()},
+            "Ask": partial(each, "Ask", "g", range(2), self.ask),
+            **{name: partial(once, name, step) for name, step in single.items()},
+            **{name: partial(each, name, "w", range(self.config.workers), step) for name, step in of_worker.items()},
+            **{name: partial(each, name, "s", range(self.config.movers), step) for name, step in of_mover.items()},
         }
         self.invariants = {"PollsForWhatComes": _polls_for_what_comes, "AllDownFirst": _all_down_first}
         self.action_properties = {
@@ -236,19 +236,6 @@ class StatusShipped(Model[State]):
 
 def _answer(s: State, code: int) -> State:
     return s._replace(code=code, pcA="idle")
-
-
-def _one(name: str, step: Callable[[State], State | None], s: State) -> Iterator[Step[State]]:
-    if (after := step(s)) is not None:
-        yield Action(name), after
-
-
-def _each(
-    name: str, key: str, ids: Iterable[int], step: Callable[[State, int], State | None], s: State
-) -> Iterator[Step[State]]:
-    for number in ids:
-        if (after := step(s, number)) is not None:
-            yield Action(name, ((key, number),)), after
 
 
 def _polls_for_what_comes(s: State) -> bool:

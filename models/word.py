@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Action, Model, Step, each, replaced
 from models.word_properties import fairness, liveness
 from models.word_state import ENDS, NOBODY, WORDS, Config, Guards, State, at, load, put
 
@@ -53,7 +53,7 @@ class Word(Model[State]):
             "Freed": (sorted(config.mortal), self.freed),
             "Flush": (everybody, self.flush),
         }
-        self.actions = {name: partial(self._each, name, who, step) for name, (who, step) in steps.items()}
+        self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
         self.actions["BarrierReaches"] = self.barrier_reaches
         self.invariants = {"NoLostWakeUp": self.no_lost_wake_up, "Honest": self.honest, "Flagged": self.flagged}
         self.action_properties = {}
@@ -85,13 +85,6 @@ class Word(Model[State]):
             keeper=NOBODY,
             alive=(True,) * size,
         )
-
-    def _each(
-        self, name: str, who: Iterable[int], step: Callable[[State, int], State | None], s: State
-    ) -> Iterator[Step[State]]:
-        for p in who:
-            if (after := step(s, p)) is not None:
-                yield Action(name, (("process", p),)), after
 
     # -- setting -------------------------------------------------------------------------------------------------
 

@@ -5,12 +5,12 @@ Without the guard Locked it is what ``value[0] += 1`` on shared memory is: a loa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Model, each, replaced
 
 __all__ = ("Config", "Counter", "State")
 
@@ -77,7 +77,7 @@ class Counter(Model[State]):
             "Unlock": (everybody, self.unlock),
             "Kill": (sorted(config.mortal), self.kill),
         }
-        self.actions = {name: partial(self._each, name, who, step) for name, (who, step) in steps.items()}
+        self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
         self.invariants = {"NothingLost": lambda s: s.value == s.added, "Returns": self.returns}
         self.action_properties = {}
         self.sometimes = {"all is done": lambda s: all(pc in ("over", "dead") for pc in s.pc)}
@@ -88,13 +88,6 @@ class Counter(Model[State]):
         size = self.config.adders + self.config.setters
         left = (self.config.adds,) * self.config.adders + (1,) * self.config.setters
         yield State(0, NOBODY, ("idle",) * size, (0,) * size, left, 0)
-
-    def _each(
-        self, name: str, who: Iterable[int], step: Callable[[State, int], State | None], s: State
-    ) -> Iterator[Step[State]]:
-        for p in who:
-            if (after := step(s, p)) is not None:
-                yield Action(name, (("process", p),)), after
 
     def lock(self, s: State, p: int) -> State | None:
         """The call begins: it has the lock."""

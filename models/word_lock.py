@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 from models.guards import Removable
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Action, Model, each, replaced
 from models.liveness import Fair, LeadsTo
 
 __all__ = ("Config", "Guards", "IpcLock", "State", "fairness", "liveness")
@@ -79,7 +79,7 @@ class IpcLock(Model[State]):
             "CloseFile": (clearers, self.close_file),
             "Kill": (sorted(config.mortal), self.kill),
         }
-        self.actions = {name: partial(self._each, name, who, step) for name, (who, step) in steps.items()}
+        self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
         self.invariants = {"Exclusion": self.exclusion}
         self.action_properties = {}
         self.sometimes = {
@@ -92,13 +92,6 @@ class IpcLock(Model[State]):
         """There is no file."""
         size = self.config.processes
         yield State(NONE, 0, (NONE,) * size, (NO,) * size, ("idle",) * size, (self.config.calls,) * size)
-
-    def _each(
-        self, name: str, who: Iterable[int], step: Callable[[State, int], State | None], s: State
-    ) -> Iterator[Step[State]]:
-        for p in who:
-            if (after := step(s, p)) is not None:
-                yield Action(name, (("process", p),)), after
 
     def free(self, s: State, p: int, kind: str) -> bool:
         """The kernel would give p the lock of its file."""

@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from models.guards import Removable
-from models.kernel import Action, Model, Step, replaced
+from models.kernel import Action, Model, Step, each, replaced
 from models.liveness import Fair, LeadsTo
 
 __all__ = ("Config", "Guards", "Sequence", "State", "fairness", "liveness")
@@ -91,7 +91,7 @@ class Sequence(Model[State]):
             "SeeAfter": (self.readers, self.see_after),
             "Prove": (self.readers, self.prove),
         }
-        self.actions = {name: partial(self._each, name, who, step) for name, (who, step) in steps.items()}
+        self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
         self.actions["Flush"] = self.flush
         self.invariants = {"NoTornRead": self.no_torn_read, "TornOnlyByDeath": self.torn_only_by_death}
         self.action_properties = {}
@@ -109,13 +109,6 @@ class Sequence(Model[State]):
         pc = ("idle",) * self.config.writers + ("before",) * self.config.readers
         mem = (0,) * (1 + self.config.cells)
         yield State(mem, ((),) * size, NOBODY, pc, (0,) * size, (0,) * size, nothing, left, 0)
-
-    def _each(
-        self, name: str, who: Iterable[int], step: Callable[[State, int], State | None], s: State
-    ) -> Iterator[Step[State]]:
-        for p in who:
-            if (after := step(s, p)) is not None:
-                yield Action(name, (("process", p),)), after
 
     # -- writing -------------------------------------------------------------------------------------------------
 
