@@ -7,20 +7,28 @@ for ``passed`` and ``undone``, which are history.
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from fdcomm.core.barrier import Arrival, BarrierGroup
-from fdcomm.errors import ProtocolViolationError
 from models.barrier import Barrier, Config, State
 from models.barrier_state import AWAY, DEAD, LIVE, LOST, UNSAID
 from models.barrier_state import Arrival as ModelArrival
-from models.graph import build
-from models.kernel import Action, changes, show
+from models.graph import Edge, build
+from models.kernel import Action, show
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, refused, replay, take_every_edge
 
-__all__ = ("BarrierDriver", "Coverage", "Deviation", "abstract", "difference", "drive_core", "endings", "names_of")
+__all__ = (
+    "BarrierDriver",
+    "Coverage",
+    "Deviation",
+    "abstract",
+    "difference",
+    "drive_core",
+    "endings",
+    "names_of",
+    "refused",
+)
 
 Make: TypeAlias = Callable[[tuple[str, ...], int], BarrierGroup]
 
@@ -28,20 +36,6 @@ Make: TypeAlias = Callable[[tuple[str, ...], int], BarrierGroup]
 Endings: TypeAlias = dict[int, tuple[str, object]]
 
 ACTION_OF = {"passed": "Pass", "mismatch": "Mismatch", "lost": "Refuse", "broken": "Refuse", "over": "Refuse"}
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def names_of(barriers: int) -> tuple[str, ...]:
@@ -195,10 +189,6 @@ def endings(action: Action, before: State, after: State) -> Endings:
     return {}
 
 
-# (label, the call, what it must return; None: it must raise ProtocolViolationError). Each must change nothing.
-Probe: TypeAlias = tuple[str, Callable[[], object], tuple[object, ...] | None]
-
-
 def probes(core: BarrierGroup, state: State) -> Iterator[Probe]:
     """Yield calls that the model does not allow in ``state``, as far as the core can know that."""
     waiting = {a.rank for there in state.arrived for a in there}
@@ -223,75 +213,28 @@ def probes(core: BarrierGroup, state: State) -> Iterator[Probe]:
     yield "Abort(no barrier)", _bind(core.abort, "no barrier"), None
 
 
-def refused(probe: Probe) -> str:
-    """Make the call of a probe; return "" when it was refused as it should be, else what happened."""
-    label, call, answer = probe
-    try:
-        value = call()
-    except ProtocolViolationError as error:
-        return "" if answer is None else f"{label} raised {error!r} instead of returning {answer[0]!r}"
-    if answer is None:
-        return f"{label} returned {value!r} instead of raising ProtocolViolationError"
-    return "" if value == answer[0] else f"{label} returned {value!r} instead of {answer[0]!r}"
-
-
 def drive_core(config: Config, make: Make = BarrierGroup) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
     graph = build(Barrier(config))
-    coverage = Coverage(states=len(graph.states))
-    steps = graph.successors()
-    for state in graph.states:
-        path = graph.path(state).actions
-        there = BarrierDriver(config, make)
-        for action in path:
-            there.step(action)
-        coverage.refusals += _visit(there, path, state)
-        for action, after in steps[state]:
-            _take(there.copy(), path, state, action, after)
-            coverage.edges += 1
-            coverage.actions[action.name] += 1
-    return coverage
+    return take_every_edge(graph, lambda path: replay(BarrierDriver(config, make), path), _take, _probes)
 
 
-def _take(driver: BarrierDriver, path: tuple[Action, ...], before: State, action: Action, after: State) -> None:
-    try:
-        done, ended = driver.step(action)
-    except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
+def _take(driver: BarrierDriver, edge: Edge[State]) -> None:
+    before, action, after = edge
+    done, ended = driver.step(action)
     expected = endings(action, before, after)
     if (done, ended) != (action.name, expected):
-        raise Deviation(f"{action} was {done} and ended {ended} instead of {expected} {_where(path)}")
-    found = driver.state()
-    if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+        raise Deviation(f"{action} was {done} and ended {ended} instead of {expected}")
 
 
-def _visit(driver: BarrierDriver, path: tuple[Action, ...], state: State) -> int:
-    if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
+def _probes(driver: BarrierDriver, state: State) -> Iterator[Probe]:
     core, ranks = driver.core, range(len(state.status))
     for number, name in enumerate(core.names):
         there = tuple(a.rank for a in state.arrived[number])
         seen: Any = (core.arrived(name), core.missing(name))
         if seen != (there, tuple(rank for rank in ranks if rank not in there)):
-            raise Deviation(f"arrived and missing are {seen} {_where(path)}")
-    tried = 0
-    for probe in probes(core, state):
-        tried += 1
-        if problem := refused(probe):
-            raise Deviation(f"{problem} {_where(path)}")
-        if driver.state() != state:
-            raise Deviation(f"{difference(state, driver.state())} after the refused {probe[0]} {_where(path)}")
-    return tried
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"
+            raise Deviation(f"arrived and missing are {seen} in {show(state)}")
+    yield from probes(core, state)
 
 
 def _bind(call: Callable[..., object], *args: object) -> Callable[[], object]:

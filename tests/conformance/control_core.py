@@ -7,40 +7,22 @@ request was meant, so that what the core keeps can be read as the model's histor
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
 from fdcomm.core.control import Control as Core
 from fdcomm.core.control import Request
-from fdcomm.errors import ProtocolViolationError
 from models.control import Config, Control, Given, State, answered
 from models.control_state import AWAY, DEAD, LIVE, LOST
-from models.graph import build
-from models.kernel import Action, changes, show
+from models.graph import Edge, build
+from models.kernel import Action
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, expect, replay, take_every_edge
 
 __all__ = ("ControlDriver", "Coverage", "Deviation", "difference", "drive_core", "probes", "state_of", "step_of")
 
 Payload: TypeAlias = Any
 Make: TypeAlias = "Callable[[int, int], Core[Payload]]"
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven. ``edges`` of ``of`` edges of the graph."""
-
-    states: int = 0
-    edges: int = 0
-    of: int = 0
-    walks: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def state_of(
@@ -123,55 +105,17 @@ def step_of(action: Action, before: State, after: State) -> object:
 def drive_core(config: Config, make: Make = Core[Payload]) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
     graph = build(Control(config))
-    coverage = Coverage(states=len(graph.states), of=len(graph.edges))
-    steps = graph.successors()
-    for state in graph.states:
-        path = graph.path(state).actions
-        there = ControlDriver(config, make)
-        for action in path:
-            there.step(action)
-        coverage.refusals += _visit(there, path, state, config)
-        for action, after in steps[state]:
-            _take(there.copy(), path, state, action, after)
-            coverage.edges += 1
-            coverage.actions[action.name] += 1
-    return coverage
+    return take_every_edge(
+        graph,
+        lambda path: replay(ControlDriver(config, make), path),
+        _take,
+        lambda driver, state: probes(driver.core, state, config),
+    )
 
 
-def _take(driver: ControlDriver, path: tuple[Action, ...], before: State, action: Action, after: State) -> None:
-    try:
-        result = driver.step(action)
-        found = driver.state()
-    except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
-    expected = step_of(action, before, after)
-    if result != expected:
-        raise Deviation(f"{action} returned {result!r} instead of {expected!r} {_where(path)}")
-    if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
-
-
-def _visit(driver: ControlDriver, path: tuple[Action, ...], state: State, config: Config) -> int:
-    if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
-    tried = 0
-    for label, call, answer in probes(driver.core, state, config):
-        tried += 1
-        try:
-            value = call()
-        except ProtocolViolationError as error:
-            if answer is not None:
-                raise Deviation(f"{label} raised {error!r} {_where(path)}") from error
-        else:
-            if answer is None or value != answer[0]:
-                raise Deviation(f"{label} returned {value!r} {_where(path)}")
-        if driver.state() != state:
-            raise Deviation(f"the refused {label}: {difference(state, driver.state())} {_where(path)}")
-    return tried
-
-
-# (label, the call, what it must return; None: it must raise ProtocolViolationError). Each must change nothing.
-Probe: TypeAlias = "tuple[str, Callable[[], object], tuple[object] | None]"
+def _take(driver: ControlDriver, edge: Edge[State]) -> None:
+    before, action, after = edge
+    expect(action, driver.step(action), step_of(action, before, after))
 
 
 def probes(core: Core[Payload], state: State, config: Config) -> Iterator[Probe]:
@@ -209,12 +153,3 @@ def probes(core: Core[Payload], state: State, config: Config) -> Iterator[Probe]
             request = core.open[number]
             waits = set(range(core.ranks)) - answered(state, number) - state.without[number - 1]
             yield f"awaited({number})", partial(core.awaited, request), (tuple(sorted(waits)),)
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"

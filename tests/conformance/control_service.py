@@ -27,8 +27,9 @@ from fdcomm.host.members import Place
 from models.control import Config, Control, State
 from models.control_state import LIVE
 from models.graph import Edge
-from tests.conformance.control_core import Coverage, Deviation, difference, state_of
+from tests.conformance.control_core import Deviation, difference, state_of
 from tests.conformance.control_moves import host_moves
+from tests.conformance.driving import ServiceCoverage
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.recording import Memory
 from tests.conformance.walks import Move, walks
@@ -232,10 +233,10 @@ class ServiceDriver:
                 raise Deviation(f"request {number} ended with {call.error!r} when the host ended")
 
 
-def drive_service(config: Config) -> Coverage:
+def drive_service(config: Config) -> ServiceCoverage:
     """Take every move of a host through the channel."""
     graph, moves = host_moves(config)
-    coverage = Coverage(of=len(graph.edges))
+    coverage = ServiceCoverage(of=len(graph.edges))
     seen: set[Edge[State]] = set()
     visited: set[State] = set()
     for walk in walks(graph.initial[0], moves):

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from fdcomm.core.dispatch import Dispatch as Core
 from fdcomm.core.dispatch import Entry
-from fdcomm.errors import ProtocolViolationError
 from models.dispatch_state import AWAY, DEAD, DOWN, LIVE, LOST, UP, Call, State
 from models.dispatch_state import Entry as ModelEntry
 from models.kernel import Action
+from tests.conformance.driving import Probe, refused
 
 __all__ = ("NOT_VISIBLE", "CoreDriver", "Probe", "abstract", "expected_result", "probes", "refused")
 
@@ -156,9 +156,6 @@ def expected_result(action: Action, before: State, after: State) -> Result:
     return None
 
 
-# (label, the call, what it must return; None: it must raise ProtocolViolationError). Each must change nothing.
-Probe: TypeAlias = tuple[str, Callable[[], object], tuple[object, ...] | None]
-
 # (action, status): what only the process knows. The host sees that somebody calls, or that a connection has ended.
 NOT_VISIBLE = {
     ("Fence", LIVE),
@@ -218,18 +215,6 @@ def probes(core: Core[str], state: State, enabled: set[Action]) -> Iterator[Prob
         for number in range(1, state.calls + 2):
             if number not in ids:
                 yield f"{name}({number})", _bind(put, number), (no,)
-
-
-def refused(probe: Probe) -> str:
-    """Make the call of a probe; return "" when it was refused as it should be, else what happened."""
-    label, call, answer = probe
-    try:
-        value = call()
-    except ProtocolViolationError as error:
-        return "" if answer is None else f"{label} raised {error!r} instead of returning {answer[0]!r}"
-    if answer is None:
-        return f"{label} returned {value!r} instead of raising ProtocolViolationError"
-    return "" if value == answer[0] else f"{label} returned {value!r} instead of {answer[0]!r}"
 
 
 def _action(name: str, key: str, number: int) -> Action:

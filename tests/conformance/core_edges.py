@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from fdcomm.core.dispatch import Dispatch as Core
 from models.dispatch import Config, Dispatch
 from models.dispatch_state import State
 from models.graph import Graph, build
-from models.kernel import Action, changes, show
-from tests.conformance.core_driver import CoreDriver, expected_result, probes, refused
+from models.kernel import Action
+from tests.conformance.core_driver import CoreDriver, expected_result, probes
+from tests.conformance.driving import Coverage, Deviation, difference, refused, where
 from tests.conformance.plans import unbounded
 
 __all__ = ("Coverage", "Deviation", "difference", "drive_core")
 
 Make = Callable[[int, int], Core[str]]
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def drive_core(config: Config, make: Make = Core[str], graph: Graph[State] | None = None) -> Coverage:
@@ -42,7 +27,7 @@ def drive_core(config: Config, make: Make = Core[str], graph: Graph[State] | Non
     """
     graph = graph or build(Dispatch(config))
     free = unbounded(config)
-    coverage = Coverage(states=len(graph.states))
+    coverage = Coverage(states=len(graph.states), of=len(graph.edges))
     steps = graph.successors()
     visited: set[State] = set()
     for state in graph.states:
@@ -65,19 +50,19 @@ def _take(driver: CoreDriver, path: tuple[Action, ...], before: State, action: A
     try:
         result = driver.step(action)
     except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
+        raise Deviation(f"{action} raised {error!r} {where(path)}") from error
     expected = expected_result(action, before, after)
     if result != expected:
-        raise Deviation(f"{action} returned {result!r} instead of {expected!r} {_where(path)}")
+        raise Deviation(f"{action} returned {result!r} instead of {expected!r} {where(path)}")
     found = driver.state()
     if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+        raise Deviation(f"{difference(after, found)} {where((*path, action))}")
 
 
 def _visit(driver: CoreDriver, path: tuple[Action, ...], state: State, free: Dispatch) -> int:
     """Check the reads and the refusals of one state. The driver is in it, and is so afterwards."""
     if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
+        raise Deviation(f"{difference(state, driver.state())} {where(path)}")
     enabled = {action for action, _ in free.steps(state)}
     _check_reads(driver.core, state, enabled, path)
     before = driver.copy()
@@ -85,15 +70,15 @@ def _visit(driver: CoreDriver, path: tuple[Action, ...], state: State, free: Dis
     for probe in probes(driver.core, state, enabled):
         tried += 1
         if problem := refused(probe):
-            raise Deviation(f"{problem} {_where(path)}")
+            raise Deviation(f"{problem} {where(path)}")
     if driver.state() != state:  # one of them changed something: find out which
         for number in range(tried):
             fresh = before.copy()
             probe = list(probes(fresh.core, state, enabled))[number]
             refused(probe)
             if fresh.state() != state:
-                raise Deviation(f"{difference(state, fresh.state())} after the refused {probe[0]} {_where(path)}")
-        raise Deviation(f"the refused calls together changed the core {_where(path)}")
+                raise Deviation(f"{difference(state, fresh.state())} after the refused {probe[0]} {where(path)}")
+        raise Deviation(f"the refused calls together changed the core {where(path)}")
     return tried
 
 
@@ -113,13 +98,4 @@ def _check_reads(core: Core[str], state: State, enabled: set[Action], path: tupl
     }
     for name, (found, wanted) in seen.items():
         if found != wanted:
-            raise Deviation(f"{name} is {found!r} instead of {wanted!r} {_where(path)}")
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return "in the initial state" if not path else "after " + ", ".join(map(str, path))
+            raise Deviation(f"{name} is {found!r} instead of {wanted!r} {where(path)}")

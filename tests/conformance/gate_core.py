@@ -8,40 +8,26 @@ history.
 from __future__ import annotations
 
 import copy
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 from fdcomm.core.gate import Ended, Put
 from fdcomm.core.gate import Gate as Core
 from fdcomm.core.gate import Round as CoreRound
-from fdcomm.errors import ProtocolViolationError
 from models.gate import Answer, Config, Gate, Round, State
 from models.gate_state import AWAY, DEAD, LIVE, LOST
-from models.graph import build
-from models.kernel import Action, changes, show
+from models.graph import Edge, build
+from models.kernel import Action
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, expect, replay, take_every_edge
 
 __all__ = ("Coverage", "Deviation", "GateDriver", "difference", "drive_core", "free", "key_of", "step_of")
 
 Payload: TypeAlias = tuple[int, int]
 Make = Callable[[int, int, int], Core[Payload]]
 _NOW = 5.0
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def key_of(number: int) -> str:
@@ -183,56 +169,20 @@ def drive_core(config: Config, make: Make = Core[Payload]) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
     graph = build(Gate(config))
     anything = free(config)
-    coverage = Coverage(states=len(graph.states))
-    steps = graph.successors()
-    for state in graph.states:
-        path = graph.path(state).actions
-        there = GateDriver(config, make)
-        for action in path:
-            there.step(action)
-        coverage.refusals += _visit(there, path, state, anything)
-        for action, after in steps[state]:
-            _take(there.copy(), path, state, action, after)
-            coverage.edges += 1
-            coverage.actions[action.name] += 1
-    return coverage
+    return take_every_edge(
+        graph,
+        lambda path: replay(GateDriver(config, make), path),
+        _take,
+        lambda driver, state: probes(driver.core, state, anything),
+    )
 
 
-def _take(driver: GateDriver, path: tuple[Action, ...], before: State, action: Action, after: State) -> None:
-    try:
-        result = driver.step(action)
-        found = driver.state()
-    except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
-    expected = step_of(action, before, after)
-    if result != expected:
-        raise Deviation(f"{action} returned {result!r} instead of {expected!r} {_where(path)}")
-    if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+def _take(driver: GateDriver, edge: Edge[State]) -> None:
+    before, action, after = edge
+    expect(action, driver.step(action), step_of(action, before, after))
 
 
-def _visit(driver: GateDriver, path: tuple[Action, ...], state: State, anything: Gate) -> int:
-    if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
-    tried = 0
-    for label, call, answer in probes(driver.core, state, anything):
-        tried += 1
-        try:
-            value = call()
-        except ProtocolViolationError as error:
-            if answer is not None:
-                raise Deviation(f"{label} raised {error!r} {_where(path)}") from error
-        else:
-            if answer is None or value != answer[0]:
-                raise Deviation(f"{label} returned {value!r} {_where(path)}")
-        if driver.state() != state:
-            raise Deviation(f"the refused {label}: {difference(state, driver.state())} {_where(path)}")
-    return tried
-
-
-def probes(
-    core: Core[Payload], state: State, anything: Gate
-) -> Iterator[tuple[str, Callable[[], object], tuple[object] | None]]:
+def probes(core: Core[Payload], state: State, anything: Gate) -> Iterator[Probe]:
     """Yield a call for what is not enabled, with what it must return; None: it must raise ProtocolViolationError."""
     enabled = {(a.name, *(value for _, value in a.params)) for a, _ in anything.steps(state)}
     for rank, status in enumerate(state.status):
@@ -259,12 +209,3 @@ def probes(
     for name, call in engine:
         if (name,) not in enabled:
             yield name, call, (None,)
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"

@@ -6,38 +6,23 @@ What the device has computed and what was told to whom is history that no table 
 from __future__ import annotations
 
 import copy
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from fdcomm.core.layerwise import Done as CoreDone
 from fdcomm.core.layerwise import ProgressTable
 from fdcomm.core.layerwise import Ready as CoreReady
-from fdcomm.errors import ProtocolViolationError
-from models.graph import build
-from models.kernel import Action, changes, show
+from models.graph import Edge, build
+from models.kernel import Action
 from models.layerwise import Config, Done, Layerwise, State, Task
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, replay, take_every_edge
 
 __all__ = ("Coverage", "Deviation", "TableDriver", "difference", "drive_core", "probes", "step_of")
 
 Make = Callable[..., ProgressTable]
 _WHY = TimeoutError("given up by the test")
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 class TableDriver:
@@ -186,54 +171,17 @@ def agrees(result: Any, expected: Any) -> bool:
 def drive_core(config: Config, make: Make = ProgressTable) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
     graph = build(Layerwise(config))
-    coverage = Coverage(states=len(graph.states))
-    steps = graph.successors()
-    for state in graph.states:
-        path = graph.path(state).actions
-        there = TableDriver(config, make)
-        for action in path:
-            there.step(action)
-        coverage.refusals += _visit(there, path, state)
-        for action, after in steps[state]:
-            _take(there.copy(), path, state, action, after)
-            coverage.edges += 1
-            coverage.actions[action.name] += 1
-    return coverage
+    return take_every_edge(graph, lambda path: replay(TableDriver(config, make), path), _take, probes)
 
 
-def _take(driver: TableDriver, path: tuple[Action, ...], before: State, action: Action, after: State) -> None:
-    try:
-        result = driver.step(action)
-        found = driver.state()
-    except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
-    expected = step_of(driver.config, action, before, after)
+def _take(driver: TableDriver, edge: Edge[State]) -> None:
+    before, action, after = edge
+    result, expected = driver.step(action), step_of(driver.config, action, before, after)
     if not agrees(result, expected):
-        raise Deviation(f"{action} returned {result!r} instead of {expected!r} {_where(path)}")
-    if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+        raise Deviation(f"{action} returned {result!r} instead of {expected!r}")
 
 
-def _visit(driver: TableDriver, path: tuple[Action, ...], state: State) -> int:
-    if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
-    tried = 0
-    for label, call, answer in probes(driver, state):
-        tried += 1
-        try:
-            value = call()
-        except ProtocolViolationError as error:
-            if answer is not None:
-                raise Deviation(f"{label} raised {error!r} {_where(path)}") from error
-        else:
-            if answer is None or value != answer[0]:
-                raise Deviation(f"{label} returned {value!r} {_where(path)}")
-        if driver.state() != state:
-            raise Deviation(f"the refused {label}: {difference(state, driver.state())} {_where(path)}")
-    return tried
-
-
-def probes(driver: TableDriver, state: State) -> Iterator[tuple[str, Callable[[], object], tuple[object] | None]]:
+def probes(driver: TableDriver, state: State) -> Iterator[Probe]:
     """Yield a call for what is not enabled, with what it must return; None: it must raise ProtocolViolationError."""
     config = driver.config
     for rank, core in enumerate(driver.cores):
@@ -257,12 +205,3 @@ def probes(driver: TableDriver, state: State) -> Iterator[tuple[str, Callable[[]
                 yield f"OnCacheInfo({rank}, {task} again)", partial(core.on_cache_info, task, *where), None
             elif len(tasks) == config.capacity and (task,) == config.infos[len(given) : len(given) + 1]:
                 yield f"OnCacheInfo({rank}, {task})", partial(core.on_cache_info, task, *where), (None,)
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"

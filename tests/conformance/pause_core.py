@@ -7,38 +7,23 @@ that rank's gate. Calls of clients are invisible to the cores, so the driver rem
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 
 from fdcomm.core.pause import MODES, Mode, Order
 from fdcomm.core.pause import Pause as Core
 from fdcomm.core.rank_gate import RankGate
-from fdcomm.errors import ProtocolViolationError
-from models.graph import build
-from models.kernel import Action, changes, show
+from models.explore import Path
+from models.graph import Edge, build
+from models.kernel import Action
 from models.pause import Config, Pause, State, still
 from models.pause_state import AWAY, DEAD, LIVE, LOST, initial_state
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, expect, take_every_edge
 
 __all__ = ("Coverage", "Deviation", "PauseDriver", "difference", "drive_core", "expected", "probes")
 
 MakeCore = Callable[[int], Core]
 MakeGate = Callable[[Order], RankGate]
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 class PauseDriver:
@@ -188,61 +173,28 @@ def expected(action: Action, before: State, after: State) -> object:
 
 def drive_core(config: Config, make: MakeCore = Core, make_gate: MakeGate = RankGate) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
-    model = Pause(config)
-    graph = build(model)
-    coverage = Coverage(states=len(graph.states))
-    steps = graph.successors()
-    for state in graph.states:
-        path = graph.path(state)
-        there = PauseDriver(config, make, make_gate)
-        before = path.start
+    graph = build(Pause(config))
+
+    def reach(path: Path[State]) -> PauseDriver:
+        driver, before = PauseDriver(config, make, make_gate), path.start
         for action, after in path.steps:
-            there.step(action, parked=after.parked < before.parked)
+            _step(driver, before, action, after)
             before = after
-        coverage.refusals += _visit(there, path.actions, state)
-        for action, after in steps[state]:
-            _take(there.copy(), path.actions, state, action, after)
-            coverage.edges += 1
-            coverage.actions[action.name] += 1
-    return coverage
+        return driver
+
+    return take_every_edge(graph, reach, _take, probes)
 
 
-def _take(driver: PauseDriver, path: tuple[Action, ...], before: State, action: Action, after: State) -> None:
-    try:
-        result = driver.step(action, parked=after.parked < before.parked)
-        found = driver.state()
-    except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
-    wanted = expected(action, before, after)
-    if result != wanted:
-        raise Deviation(f"{action} returned {result!r} instead of {wanted!r} {_where(path)}")
-    if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+def _take(driver: PauseDriver, edge: Edge[State]) -> None:
+    before, action, after = edge
+    expect(action, _step(driver, before, action, after), expected(action, before, after))
 
 
-def _visit(driver: PauseDriver, path: tuple[Action, ...], state: State) -> int:
-    if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
-    tried = 0
-    for label, call, answer in probes(driver, state):
-        tried += 1
-        try:
-            value = call()
-        except ProtocolViolationError as error:
-            if answer is not None:
-                raise Deviation(f"{label} raised {error!r} {_where(path)}") from error
-        else:
-            if answer is None or value != answer[0]:
-                raise Deviation(f"{label} returned {value!r} {_where(path)}")
-        if driver.state() != state:
-            raise Deviation(f"the refused {label}: {difference(state, driver.state())} {_where(path)}")
-    return tried
+def _step(driver: PauseDriver, before: State, action: Action, after: State) -> object:
+    return driver.step(action, parked=after.parked < before.parked)
 
 
-_Probe = tuple[str, Callable[[], object], "tuple[object] | None"]
-
-
-def probes(driver: PauseDriver, state: State) -> Iterator[_Probe]:
+def probes(driver: PauseDriver, state: State) -> Iterator[Probe]:
     """Yield a call for what is not enabled, with what it must return; None: it must raise ProtocolViolationError."""
     core = driver.core
     for rank, status in enumerate(state.status):
@@ -284,7 +236,7 @@ def _pause_and_leave(core: Core, mode: Mode) -> bool:
     return ordered
 
 
-def _inside(gate: RankGate, rank: int, state: State) -> Iterator[_Probe]:
+def _inside(gate: RankGate, rank: int, state: State) -> Iterator[Probe]:
     for number in range(gate.order + 1):
         late = Order(number, "run" if state.gate[rank] == "shut" else "pause", "abort")
         yield f"take({rank}, order {number})", partial(gate.take, late), (False,)
@@ -299,12 +251,3 @@ def _inside(gate: RankGate, rank: int, state: State) -> Iterator[_Probe]:
         yield f"done({rank})", gate.done, None
         if state.parked[rank] == 0:
             yield f"done({rank}) where it was parked", partial(gate.done, gate.parking), None
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"

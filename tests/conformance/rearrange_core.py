@@ -7,36 +7,21 @@ the host, so the core has no such state: the driver remembers it.
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from fdcomm.core.rearrange import Outcome
 from fdcomm.core.rearrange import Rearrange as Core
-from fdcomm.errors import ProtocolViolationError
-from models.graph import build
-from models.kernel import Action, changes, show
+from models.graph import Edge, build
+from models.kernel import Action
 from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import AWAY, DEAD, LIVE
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, expect, replay, take_every_edge
 
 __all__ = ("Coverage", "Deviation", "Driver", "address_of", "difference", "drive_core", "free", "outcome_of", "probes")
 
 Make = Callable[[int], Core]
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def address_of(peer: int) -> str:
@@ -209,36 +194,22 @@ def drive_core(config: Config, make: Make = Core) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
     graph = build(Rearrange(config))
     anything = free(config)
-    coverage = Coverage(states=len(graph.states))
-    steps = graph.successors()
-    for state in graph.states:
-        path = graph.path(state).actions
-        there = Driver(config, make)
-        for action in path:
-            there.step(action)
-        coverage.refusals += _visit(there, path, state, anything)
-        for action, after in steps[state]:
-            _take(there.copy(), path, state, action, after)
-            coverage.edges += 1
-            coverage.actions[action.name] += 1
-    return coverage
+    return take_every_edge(
+        graph,
+        lambda path: replay(Driver(config, make), path),
+        _take,
+        lambda driver, state: probes(driver.core, state, anything),
+    )
 
 
-def _take(driver: Driver, path: tuple[Action, ...], before: State, action: Action, after: State) -> None:
-    try:
-        result = driver.step(action)
-        found = driver.state()
-    except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
-    if result != result_of(action, after):
-        raise Deviation(f"{action} returned {result!r} instead of {result_of(action, after)!r} {_where(path)}")
-    if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+def _take(driver: Driver, edge: Edge[State]) -> None:
+    before, action, after = edge
+    expect(action, driver.step(action), result_of(action, after))
     wanted = outcome_of(action, before, after)
     if wanted is not None:
         told = driver.core.outcomes[after.running]
         if problem := _wrong(told, wanted, before):
-            raise Deviation(f"{action} told {told}: {problem} {_where(path)}")
+            raise Deviation(f"{action} told {told}: {problem}")
 
 
 def _wrong(told: Outcome, wanted: tuple[str, tuple[int, ...], tuple[int, ...]], before: State) -> str:
@@ -255,28 +226,7 @@ def _wrong(told: Outcome, wanted: tuple[str, tuple[int, ...], tuple[int, ...]], 
     return ""
 
 
-def _visit(driver: Driver, path: tuple[Action, ...], state: State, anything: Rearrange) -> int:
-    if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
-    tried = 0
-    for label, call, answer in probes(driver.core, state, anything):
-        tried += 1
-        try:
-            value = call()
-        except ProtocolViolationError as error:
-            if answer is not None:
-                raise Deviation(f"{label} raised {error!r} {_where(path)}") from error
-        else:
-            if answer is None or value != answer[0]:
-                raise Deviation(f"{label} returned {value!r} {_where(path)}")
-        if driver.state() != state:
-            raise Deviation(f"the refused {label}: {difference(state, driver.state())} {_where(path)}")
-    return tried
-
-
-def probes(
-    core: Core, state: State, anything: Rearrange
-) -> Iterator[tuple[str, Callable[[], object], tuple[object] | None]]:
+def probes(core: Core, state: State, anything: Rearrange) -> Iterator[Probe]:
     """Yield a call for what is not enabled, with what it must return; None: it must raise ProtocolViolationError."""
     enabled = {(a.name, *(v for _, v in a.params if a.name != "Request")) for a, _ in anything.steps(state)}
     ranks, peers = len(state.load), anything.config.peers
@@ -308,12 +258,3 @@ def probes(
         may = here[rank]
         stale = partial(core.refuse_report, rank, core.request_number - 1)
         yield f"RefuseReport({rank})", stale, (True,) if may else None
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"

@@ -7,18 +7,17 @@ for ``goals`` and ``outcome`` of earlier requests and for ``holds``, which are h
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fdcomm.core.status import Goal, Report, Status
 from fdcomm.errors import ConfigError, ProtocolViolationError
 from models.graph import build
-from models.kernel import Action, changes, show
+from models.kernel import Action
 from models.status import Config, Reported, State
 from models.status import Status as Model
 from models.status_state import AWAY, DEAD, LIVE, LOST
+from tests.conformance.driving import Coverage, Deviation, Probe, difference, where
 
 __all__ = (
     "GOALS",
@@ -35,20 +34,6 @@ __all__ = (
 Make: TypeAlias = Callable[[tuple[tuple[str, int, int], ...]], Status]
 GOALS: tuple[Goal, Goal] = ("update", "clear")
 _STEPS = ("Settle", "Fail", "NextStage", "Finish")
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the shortest path that shows it."""
-
-
-@dataclass
-class Coverage:
-    """What was driven."""
-
-    states: int = 0
-    edges: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def name_of(component: int) -> str:
@@ -144,10 +129,6 @@ class StatusDriver:
         return {"Fail": core.fail, "NextStage": core.next_stage, "Finish": core.finish}[name]()
 
 
-# (label, the call, what it must return; None: it must raise an error). Each must change nothing.
-Probe: TypeAlias = tuple[str, Callable[[], object], tuple[object, ...] | None]
-
-
 def probes(driver: StatusDriver, state: State, model: Model) -> Iterator[Probe]:
     """Yield calls that the model does not allow in ``state``, as far as the core can know that."""
     core = driver.core
@@ -198,7 +179,7 @@ def drive_core(config: Config, make: Make = Status) -> Coverage:
     """Take every edge of the model's graph, and try in every state what is not enabled there."""
     model = Model(config)
     graph = build(model)
-    coverage = Coverage(states=len(graph.states))
+    coverage = Coverage(states=len(graph.states), of=len(graph.edges))
     steps = graph.successors()
     drivers: dict[State, StatusDriver] = {}
     for state in graph.states:  # in the order of a breadth-first search
@@ -222,13 +203,13 @@ def _advances(driver: StatusDriver, path: tuple[Action, ...], due: list[Action],
     taken = driver.core.advance()
     if taken is None:
         if due:
-            raise Deviation(f"nothing follows where {', '.join(map(str, due))} is due {_where(path)}")
+            raise Deviation(f"nothing follows where {', '.join(map(str, due))} is due {where(path)}")
         return
     name, component = taken
     action = next((a for a in due if a.name == name and component in ("", name_of(a.param("component") or 0))), None)
     if action is None or driver.state() != steps[action]:
         raise Deviation(
-            f"{name} {component} followed where {', '.join(map(str, due)) or 'nothing'} is due {_where(path)}"
+            f"{name} {component} followed where {', '.join(map(str, due)) or 'nothing'} is due {where(path)}"
         )
 
 
@@ -236,32 +217,23 @@ def _take(driver: StatusDriver, path: tuple[Action, ...], action: Action, after:
     try:
         driver.step(action)
     except Exception as error:
-        raise Deviation(f"{action} raised {error!r} {_where(path)}") from error
+        raise Deviation(f"{action} raised {error!r} {where(path)}") from error
     found = driver.state()
     if found != after:
-        raise Deviation(f"{difference(after, found)} {_where((*path, action))}")
+        raise Deviation(f"{difference(after, found)} {where((*path, action))}")
 
 
 def _visit(driver: StatusDriver, path: tuple[Action, ...], state: State, model: Model) -> int:
     if driver.state() != state:
-        raise Deviation(f"{difference(state, driver.state())} {_where(path)}")
+        raise Deviation(f"{difference(state, driver.state())} {where(path)}")
     tried = 0
     for probe in probes(driver, state, model):
         tried += 1
         if problem := refused(probe):
-            raise Deviation(f"{problem} {_where(path)}")
+            raise Deviation(f"{problem} {where(path)}")
         if driver.state() != state:
-            raise Deviation(f"{difference(state, driver.state())} after the refused {probe[0]} {_where(path)}")
+            raise Deviation(f"{difference(state, driver.state())} after the refused {probe[0]} {where(path)}")
     return tried
-
-
-def difference(wanted: State, found: State) -> str:
-    """Name the variables that differ."""
-    return "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(wanted, found).items())
-
-
-def _where(path: tuple[Action, ...]) -> str:
-    return f"after {', '.join(map(str, path)) or 'nothing'}"
 
 
 def _bind(call: Callable[..., object], *args: object) -> Callable[[], object]:
