@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, rule
 
 from fdcomm import EngineCacheQueue
 from fdcomm.barrier import RankBarrier
@@ -28,6 +28,7 @@ from models.kernel import Action
 from tests.conformance.barrier_core import endings, label_of
 from tests.conformance.waiting import Background, until
 from tests.stateful.barrier_rules import BARRIERS, WAITS, Rules, ranks, unbounded
+from tests.stateful.beside import judged, run_machine
 
 __all__ = ("run_host",)
 
@@ -60,12 +61,7 @@ class Host:
 
     def judge(self) -> Counter[str]:
         """Have the model judge all that was recorded; return how often each action occurred."""
-        counts: Counter[str] = Counter()
-        for verdict in accept_file(str(self.trace)):
-            if not verdict.accepted:
-                raise AssertionError(str(verdict))
-            counts.update(verdict.counts)
-        return counts
+        return judged(accept_file(str(self.trace)))
 
     def close(self) -> None:
         """End the host."""
@@ -221,8 +217,7 @@ def run_host(options: settings) -> Counter[str]:
             pass
 
         Machine.host = host
-        Machine.occurred = Counter()
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
+        run_machine(Machine, options)
         return host.judge()
     finally:
         host.close()

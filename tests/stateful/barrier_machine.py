@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, invariant, rule
 
 from fdcomm.core.barrier import BarrierGroup
 from models.barrier import State
 from models.kernel import Action
 from tests.conformance.barrier_core import BarrierDriver, difference, endings, probes, refused
 from tests.stateful.barrier_rules import MOST_RANKS, Rules, unbounded
+from tests.stateful.beside import run_machine
 
 __all__ = ("run_core",)
 
@@ -57,6 +58,4 @@ def run_core(options: settings, make: Callable[[tuple[str, ...], int], BarrierGr
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import event
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from models.barrier import Barrier, Config, State
 from models.barrier_state import UNSAID
 from models.kernel import Action
+from tests.stateful.beside import step_to, when
 
 __all__ = ("BARRIERS", "MOST_RANKS", "WAITS", "Rules", "ranks", "unbounded")
 
@@ -41,11 +40,6 @@ def unbounded(count: int) -> Barrier:
     )
 
 
-def when(name: str) -> Callable[[Any], bool]:
-    """Return the precondition of an action's rule."""
-    return lambda machine: any(True for _ in machine.model.actions[name](machine.state))
-
-
 class Rules(RuleBasedStateMachine):
     """What a rank, an engine and the environment do. ``act`` is what that is to the system under test."""
 
@@ -60,7 +54,7 @@ class Rules(RuleBasedStateMachine):
     def take(self, name: str, **params: int) -> bool:
         """Take the action if the model allows it now."""
         action = Action(name, tuple(params.items()))
-        after = next((to for step, to in self.model.actions[name](self.state) if step == action), None)
+        after = step_to(self.model, self.state, action)
         if after is None:
             return False
         self.act(action, after)

@@ -12,7 +12,6 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from fdcomm import EngineWorkerQueue
@@ -20,7 +19,6 @@ from fdcomm.control import ControlClient, ControlRequest, ControlResult, Control
 from fdcomm.core.control import Control as Core
 from fdcomm.errors import (
     CommTimeoutError,
-    FdcommError,
     PeerLostError,
     ProtocolViolationError,
     RequestCancelledError,
@@ -28,16 +26,15 @@ from fdcomm.errors import (
 )
 from models.control import Config, Control, State, answered
 from models.control_state import AWAY, LIVE, LOST, initial_state
-from models.dispatch_trace import accept_file
 from models.kernel import Action
 from tests.conformance.backends import lose
 from tests.conformance.control_core import ControlDriver, Make, Payload, difference, probes, step_of
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import Background, until
+from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
 
 __all__ = ("run_core", "run_host")
 
-_CHANNELS = 600
 _LONG_S = 60.0
 _USUAL = ("Ask", "Take", "Answer", "RefuseLate", "Join", "Collect", "EndLost")
 
@@ -59,27 +56,20 @@ class _CoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def act(self, data: st.DataObject) -> None:
         """One of the actions that are possible."""
-        names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
+        names = possible(self.model, self.state)
         usual = 2 * [name for name in names if name in _USUAL]
-        name = data.draw(st.sampled_from(names + usual), label="action")
-        choices = list(self.model.actions[name](self.state))
-        action, after = choices[data.draw(st.integers(0, len(choices) - 1), label="which")]
+        action, after = chosen(data, self.model, self.state, names + usual)
         result = self.driver.step(action)
         assert result == step_of(action, self.state, after), f"{action} returned {result!r}"
         self.state = after
-        event(name)
-        self.occurred[name] += 1
+        event(action.name)
+        self.occurred[action.name] += 1
 
     @rule(number=st.integers(0, 60))
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver.core, self.state, self.config))
-        label, call, answer = calls[number % len(calls)]
-        try:
-            found: tuple[object] | None = (call(),)
-        except FdcommError:
-            found = None
-        assert found == answer, f"{label}: {found} instead of {answer}"
+        see_refused(calls, number)
 
     @invariant()
     def same_state(self) -> None:
@@ -95,9 +85,7 @@ def run_core(options: settings, make: Make = Core[Payload]) -> Counter[str]:
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)
 
 
 class _HostMachine(RuleBasedStateMachine):
@@ -118,11 +106,11 @@ class _HostMachine(RuleBasedStateMachine):
 
     def take(self, name: str, **params: int) -> bool:
         """Take a step of the model, if it is enabled."""
-        wanted = Action(name, tuple(params.items()))
-        found = [after for action, after in self.model.actions[name](self.state) if action == wanted]
-        if found:
-            self.state = found[0]
-        return bool(found)
+        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
+        if after is None:
+            return False
+        self.state = after
+        return True
 
     @rule(rank=st.integers(0, 1))
     def come(self, rank: int) -> None:
@@ -303,18 +291,8 @@ class _HostMachine(RuleBasedStateMachine):
 
 def run_host(options: settings) -> Counter[str]:
     """Run the machine over one host; return how often each action was recorded, after the model's judgement."""
-    channels = Channels(2, 1, _CHANNELS)
-    try:
 
-        class Machine(_HostMachine):
-            pass
+    class Machine(_HostMachine):
+        pass
 
-        Machine.channels = channels
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-        occurred: Counter[str] = Counter()
-        for verdict in accept_file(str(channels.trace), only=("control",)):
-            assert verdict.accepted, str(verdict)
-            occurred.update(verdict.counts)
-        return occurred
-    finally:
-        channels.close()
+    return run_over_channels(Machine, options, "control")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from fdcomm.core.dispatch import Dispatch as Core
 from models.dispatch import Dispatch
@@ -16,6 +16,7 @@ from models.kernel import Action
 from tests.conformance.core_driver import CoreDriver, expected_result, probes, refused
 from tests.conformance.core_edges import difference
 from tests.conformance.plans import unbounded
+from tests.stateful.beside import run_machine, step_to
 from tests.stateful.rules import MOST_PRODUCERS, MOST_RANKS, ActionRules, producers, ranks, when
 
 __all__ = ("CoreMachine", "run_core")
@@ -41,7 +42,7 @@ class CoreMachine(ActionRules):
 
     def act(self, action: Action) -> None:
         model, state, driver = self.model, self.state, self.driver
-        after = next((to for step, to in model.actions[action.name](state) if step == action), None)
+        after = step_to(model, state, action)
         if after is not None:
             result = driver.step(action)
             assert result == expected_result(action, state, after), f"{action} returned {result!r}"
@@ -116,6 +117,4 @@ def run_core(options: settings, make: Callable[[int, int], Core[str]] = Core[str
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]  # typed in newer ones
-    return Machine.occurred
+    return run_machine(Machine, options)

@@ -14,13 +14,11 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from fdcomm import EngineWorkerQueue
 from fdcomm.core.gate import Gate as Core
-from fdcomm.errors import CommTimeoutError, FdcommError, PeerLostError, StaleAnswerError
-from models.dispatch_trace import accept_file
+from fdcomm.errors import CommTimeoutError, PeerLostError, StaleAnswerError
 from models.gate import Config, Gate, State
 from models.gate_state import AWAY, LIVE, LOST, initial_state
 from models.kernel import Action
@@ -28,11 +26,11 @@ from tests.conformance.backends import lose
 from tests.conformance.gate_core import GateDriver, Payload, difference, free, probes, step_of
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import until
+from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
 
 __all__ = ("run_core", "run_host")
 
 _MOST = 3
-_CHANNELS = 600
 ranks = st.integers(0, _MOST - 1)
 
 
@@ -54,28 +52,21 @@ class _CoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def act(self, data: st.DataObject) -> None:
         """One of the actions that are possible."""
-        names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
+        names = possible(self.model, self.state)
         # Rounds that end at once, and ranks that go at once, leave little to happen.
         usual = [name for name in names if name not in ("EndTimeout", "Leave", "Skip")]
-        name = data.draw(st.sampled_from([*names, *usual, *usual]), label="action")
-        choices = list(self.model.actions[name](self.state))
-        action, after = choices[data.draw(st.integers(0, len(choices) - 1), label="which")]
+        action, after = chosen(data, self.model, self.state, [*names, *usual, *usual])
         result = self.driver.step(action)
         assert result == step_of(action, self.state, after), f"{action} returned {result!r}"
         self.state = after
-        event(name)
-        self.occurred[name] += 1
+        event(action.name)
+        self.occurred[action.name] += 1
 
     @rule(number=st.integers(0, 60))
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver.core, self.state, self.anything))
-        label, call, answer = calls[number % len(calls)]
-        try:
-            found: tuple[object] | None = (call(),)
-        except FdcommError:
-            found = None
-        assert found == answer, f"{label}: {found} instead of {answer}"
+        see_refused(calls, number)
 
     @invariant()
     def same_state(self) -> None:
@@ -91,9 +82,7 @@ def run_core(options: settings, make: Callable[[int, int, int], Core[Payload]] =
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)
 
 
 class _HostMachine(RuleBasedStateMachine):
@@ -114,12 +103,12 @@ class _HostMachine(RuleBasedStateMachine):
 
     def take(self, name: str, **params: int) -> bool:
         """Take a step of the model, if it is enabled."""
-        wanted = Action(name, tuple(params.items()))
-        found = [after for action, after in self.model.actions[name](self.state) if action == wanted]
-        if found:
-            self.state = found[0]
-            event(name)
-        return bool(found)
+        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
+        if after is None:
+            return False
+        self.state = after
+        event(name)
+        return True
 
     @rule(rank=st.integers(0, 1))
     def come(self, rank: int) -> None:
@@ -240,18 +229,8 @@ class _HostMachine(RuleBasedStateMachine):
 
 def run_host(options: settings) -> Counter[str]:
     """Run the machine over one host; return how often each action was recorded, after the model's judgement."""
-    channels = Channels(2, 1, _CHANNELS)
-    try:
 
-        class Machine(_HostMachine):
-            pass
+    class Machine(_HostMachine):
+        pass
 
-        Machine.channels = channels
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-        occurred: Counter[str] = Counter()
-        for verdict in accept_file(str(channels.trace), only=("send_cache",)):
-            assert verdict.accepted, str(verdict)
-            occurred.update(verdict.counts)
-        return occurred
-    finally:
-        channels.close()
+    return run_over_channels(Machine, options, "send_cache")

@@ -7,12 +7,13 @@ from types import TracebackType
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, precondition, rule
 
 from models.dispatch_state import LOST, UP, Config
 from models.kernel import Action
 from tests.conformance.host_driver import Channels, HostDriver
 from tests.conformance.plans import unbounded
+from tests.stateful.beside import run_machine
 from tests.stateful.rules import MOST_PRODUCERS, ActionRules, producers
 
 __all__ = ("HostMachine", "Hosts", "run_host")
@@ -126,7 +127,6 @@ def run_host(options: settings) -> Counter[str]:
             pass
 
         Machine.hosts = hosts
-        Machine.occurred = Counter()
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]  # typed in newer ones
+        run_machine(Machine, options)
         hosts.judge()
     return hosts.occurred

@@ -18,6 +18,7 @@ from models.dispatch_trace import accept_file
 from models.kernel import Action
 from tests.conformance.backends import lose
 from tests.conformance.waiting import until
+from tests.stateful.beside import judged
 
 __all__ = ("APIS", "Api", "ItemDriver", "ItemHost", "config_of")
 
@@ -106,11 +107,7 @@ class ItemHost:
 
     def judge(self) -> Counter[str]:
         """Have the models judge everything that was recorded."""
-        counts: Counter[str] = Counter()
-        for verdict in accept_file(str(self.trace), only=(self.protocol, "done")):
-            assert verdict.accepted, str(verdict)
-            counts.update(verdict.counts)
-        return counts
+        return judged(accept_file(str(self.trace), only=(self.protocol, "done")))
 
     def close(self) -> None:
         """End the host."""

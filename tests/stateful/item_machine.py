@@ -8,9 +8,10 @@ from typing import Any
 
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from models.dispatch_state import LOST
+from tests.stateful.beside import run_machine
 from tests.stateful.item_driver import ItemDriver, ItemHost
 
 __all__ = ("ItemMachine", "run_items")
@@ -149,9 +150,9 @@ def run_items(protocol: str, options: settings) -> Counter[str]:
     class Machine(ItemMachine):
         protocol = name
 
-    Machine.hosts, Machine.occurred = hosts, Counter()
+    Machine.hosts = hosts
     try:
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
+        occurred = run_machine(Machine, options)
         recorded: Counter[str] = Counter()
         for host in hosts.values():
             recorded += host.judge()
@@ -159,5 +160,5 @@ def run_items(protocol: str, options: settings) -> Counter[str]:
         for host in hosts.values():
             host.close()
     for action in ("PutLost", "PutTimeout", "Gone"):
-        Machine.occurred[action] = recorded[action]
-    return Machine.occurred
+        occurred[action] = recorded[action]
+    return occurred

@@ -8,15 +8,16 @@ from typing import Any
 
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from fdcomm.core.layerwise import ProgressTable
-from fdcomm.errors import CommTimeoutError, FdcommError
+from fdcomm.errors import CommTimeoutError
 from fdcomm.layerwise import LayerSender
 from models.dispatch_trace import accept
 from models.kernel import Action
 from models.layerwise import Config, Layerwise, State
 from tests.conformance.layerwise_core import TableDriver, agrees, difference, probes, step_of
+from tests.stateful.beside import judged, run_machine, see_refused
 from tests.traces.layerwise_runs import Memory, Simulated, lines_of
 
 __all__ = ("run_core", "run_sender")
@@ -103,12 +104,7 @@ class _CoreMachine(RuleBasedStateMachine):
         calls = list(probes(self.driver, self.state))
         if not calls:
             return
-        label, call, answer = calls[number % len(calls)]
-        try:
-            found: tuple[object] | None = (call(),)
-        except FdcommError:
-            found = None
-        assert found == answer, f"{label}: {found} instead of {answer}"
+        see_refused(calls, number)
 
     @invariant()
     def same_state(self) -> None:
@@ -126,9 +122,7 @@ def run_core(options: settings, make: Callable[..., ProgressTable] = ProgressTab
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)
 
 
 class _SenderMachine(RuleBasedStateMachine):
@@ -224,9 +218,7 @@ class _SenderMachine(RuleBasedStateMachine):
         assert self.finished == self.given[: len(self.finished)], f"{self.finished} of {self.given}"
 
     def teardown(self) -> None:
-        (verdict,) = accept(lines_of(self.memory.events))
-        assert verdict.accepted, str(verdict)
-        self.occurred.update(verdict.counts)
+        self.occurred.update(judged(accept(lines_of(self.memory.events))))
 
 
 def run_sender(options: settings) -> Counter[str]:
@@ -235,6 +227,4 @@ def run_sender(options: settings) -> Counter[str]:
     class Machine(_SenderMachine):
         pass
 
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from fdcomm.core.pause import Pause as Core
 from fdcomm.core.rank_gate import RankGate
 from fdcomm.errors import ProtocolViolationError
 from models.pause import Config, Pause
 from tests.conformance.pause_core import MakeCore, MakeGate, PauseDriver, difference, expected, probes
+from tests.stateful.beside import chosen, possible, run_machine, see_refused
 
 __all__ = ("run_core",)
 
@@ -37,29 +38,22 @@ class _CoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def act(self, data: st.DataObject) -> None:
         """One of the actions that are possible."""
-        names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
+        names = possible(self.model, self.state)
         # Ranks that go at once, and calls that are given up at once, leave little to happen.
         usual = [name for name in names if name not in ("Leave", "Crash", "GiveUp", "CancelPause")]
         jobs = [name for name in names if name in ("Admit", "Park", "Take", "Quiet", "CallPause")]
-        name = data.draw(st.sampled_from([*names, *usual, *(jobs * 4)]), label="action")
-        choices = list(self.model.actions[name](self.state))
-        action, after = choices[data.draw(st.integers(0, len(choices) - 1), label="which")]
+        action, after = chosen(data, self.model, self.state, [*names, *usual, *(jobs * 4)])
         result = self.driver.step(action, parked=after.parked < self.state.parked)
         assert result == expected(action, self.state, after), f"{action} returned {result!r}"
         self.state = after
-        event(name)
-        self.occurred[name] += 1
+        event(action.name)
+        self.occurred[action.name] += 1
 
     @rule(number=st.integers(0, 60))
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver, self.state))
-        label, call, answer = calls[number % len(calls)]
-        try:
-            found: tuple[object] | None = (call(),)
-        except ProtocolViolationError:
-            found = None
-        assert found == answer, f"{label}: {found} instead of {answer}"
+        see_refused(calls, number, ProtocolViolationError)
 
     @invariant()
     def same_state(self) -> None:
@@ -72,8 +66,7 @@ def run_core(options: settings, make: MakeCore = Core, make_gate: MakeGate = Ran
     """Run the machine; return how often each action took place."""
 
     class Machine(_CoreMachine):
-        occurred: ClassVar[Counter[str]] = Counter()
+        pass
 
     Machine.make = (make, make_gate)
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)

@@ -8,22 +8,20 @@ from collections.abc import Callable
 import pytest
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from fdcomm.core.rearrange import Rearrange as Core
-from fdcomm.errors import ConfigError, FdcommError, RearrangeEndedError
+from fdcomm.errors import ConfigError, RearrangeEndedError
 from fdcomm.rearrange import RearrangeControl
-from models.dispatch_trace import accept_file
 from models.kernel import Action
 from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import AWAY, LIVE, initial_state
 from tests.conformance.host_driver import Channels
 from tests.conformance.rearrange_core import Driver, address_of, difference, free, probes, result_of
 from tests.conformance.waiting import Background, until
+from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
 
 __all__ = ("run_core", "run_host")
-
-_CHANNELS = 600
 
 # What brings a request to its end, in this order.
 _FORWARD: tuple[str, ...] = (
@@ -42,7 +40,30 @@ _FORWARD += ("Join", "Request", "RefuseReport", "Free")
 _ENDS = ("CallOff", "PeerFailed", "ReportFailed", "RefuseReport", "Free", "Withdraw", "EndTimeout")
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _Forward(RuleBasedStateMachine):
+    """What brings a request to its end. ``take`` is what a step of the model is to the system under test."""
+
+    model: Rearrange
+    state: State
+
+    def take(self, action: Action, after: State) -> None:
+        """Take a step of the model."""
+        raise NotImplementedError
+
+    @rule(count=st.integers(1, 12))
+    def further(self, count: int) -> None:
+        """Some steps that bring a request to its end."""
+        for _ in range(count):
+            self.forward()
+
+    def forward(self) -> None:
+        """The next step of a request's way, if there is one."""
+        found = next((step for name in _FORWARD for step in self.model.actions[name](self.state)), None)
+        if found is not None:
+            self.take(*found)
+
+
+class _CoreMachine(_Forward):
     """The core against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: Counter[str]
@@ -59,25 +80,11 @@ class _CoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def act(self, data: st.DataObject) -> None:
         """One of the actions that are possible; those that bring a request further more often."""
-        names = [name for name, steps in self.model.actions.items() if any(True for _ in steps(self.state))]
+        names = possible(self.model, self.state)
         ends = ("EndTimeout", "CallOff", "PeerFailed", "ReportFailed", "Crash", "Leave", "Withdraw", "Fence")
         usual = [name for name in names if name not in ends] or names
         more = ["Withdraw"] * 3 if "Withdraw" in names else []
-        name = data.draw(st.sampled_from([*names, *usual, *more]), label="action")
-        choices = list(self.model.actions[name](self.state))
-        self.take(*choices[data.draw(st.integers(0, len(choices) - 1), label="which")])
-
-    @rule(count=st.integers(1, 12))
-    def further(self, count: int) -> None:
-        """Some steps that bring a request to its end."""
-        for _ in range(count):
-            self.forward()
-
-    def forward(self) -> None:
-        """The next step of a request's way, if there is one."""
-        found = next((step for name in _FORWARD for step in self.model.actions[name](self.state)), None)
-        if found is not None:
-            self.take(*found)
+        self.take(*chosen(data, self.model, self.state, [*names, *usual, *more]))
 
     @rule(name=st.sampled_from(_ENDS))
     def end(self, name: str) -> None:
@@ -105,12 +112,7 @@ class _CoreMachine(RuleBasedStateMachine):
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver.core, self.state, self.anything))
-        label, call, answer = calls[number % len(calls)]
-        try:
-            found: tuple[object] | None = (call(),)
-        except FdcommError:
-            found = None
-        assert found == answer, f"{label}: {found} instead of {answer}"
+        see_refused(calls, number)
 
     @invariant()
     def same_state(self) -> None:
@@ -128,12 +130,10 @@ def run_core(options: settings, make: Callable[[int], Core] = Core) -> Counter[s
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)
 
 
-class _HostMachine(RuleBasedStateMachine):
+class _HostMachine(_Forward):
     """Rearrangements of a real host, by handles; two ranks, one address; the rules are the model's steps."""
 
     channels: Channels
@@ -146,7 +146,7 @@ class _HostMachine(RuleBasedStateMachine):
         both = frozenset({0, 1})
         config = Config(2, 1, 1000, everybody, both, frozenset({1}))
         self.model = Rearrange(config)
-        self.state: State = initial_state(config)
+        self.state = initial_state(config)
         self.handles: dict[int, RearrangeControl] = {}
         self.waiting: dict[int, Background] = {}
 
@@ -166,18 +166,6 @@ class _HostMachine(RuleBasedStateMachine):
         names = sorted({action.name for action, _ in steps})
         name = data.draw(st.sampled_from(names), label="action")
         self.take(*data.draw(st.sampled_from([step for step in steps if step[0].name == name]), label="step"))
-
-    @rule(count=st.integers(1, 12))
-    def further(self, count: int) -> None:
-        """Some steps that bring a request to its end."""
-        for _ in range(count):
-            self.forward()
-
-    def forward(self) -> None:
-        """The next step of a request's way, if there is one."""
-        found = next((step for name in _FORWARD for step in self.model.actions[name](self.state)), None)
-        if found is not None:
-            self.take(*found)
 
     @rule(name=st.sampled_from(_ENDS[:-2]))
     def end(self, name: str) -> None:
@@ -207,8 +195,9 @@ class _HostMachine(RuleBasedStateMachine):
         self.handles.pop(party)._release(goodbye=False)  # as the end of its process does
         until(lambda: party not in self.requester.status().parties, "the fence")
         for name in ("Crash", "Fence"):
-            wanted = Action(name, (("party", party),))
-            self.state = next(t for action, t in self.model.actions[name](self.state) if action == wanted)
+            after = step_to(self.model, self.state, Action(name, (("party", party),)))
+            assert after is not None
+            self.state = after
         self.settle()
 
     def make(self, action: Action) -> None:
@@ -295,18 +284,8 @@ class _HostMachine(RuleBasedStateMachine):
 
 def run_host(options: settings) -> Counter[str]:
     """Run the machine over one host; return how often each action was recorded, after the model's judgement."""
-    channels = Channels(2, 1, _CHANNELS)
-    try:
 
-        class Machine(_HostMachine):
-            pass
+    class Machine(_HostMachine):
+        pass
 
-        Machine.channels = channels
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-        occurred: Counter[str] = Counter()
-        for verdict in accept_file(str(channels.trace), only=("rearrange",)):
-            assert verdict.accepted, str(verdict)
-            occurred.update(verdict.counts)
-        return occurred
-    finally:
-        channels.close()
+    return run_over_channels(Machine, options, "rearrange")

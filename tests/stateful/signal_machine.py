@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fdcomm.signals.layout import SUCCESSOR
 from fdcomm.signals.segment import Segment
@@ -20,6 +20,7 @@ from models.kernel import Action, Step, changes, show
 from models.signal import Config, Signal, State
 from tests.conformance.signal_driver import Driver, ended_with
 from tests.conformance.signal_world import SHIPPING, Programs
+from tests.stateful.beside import run_machine
 
 __all__ = ("run_simulated",)
 
@@ -157,6 +158,4 @@ def run_simulated(options: settings, programs: Programs = SHIPPING) -> Counter[s
         pass
 
     Machine.programs = programs
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)

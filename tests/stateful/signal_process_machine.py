@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fdcomm import shared_memory_exists
 from fdcomm.signals.files import default_directory
 from tests.multiproc.signal_process import Refused, SignalProcess
+from tests.stateful.beside import run_machine
 
 __all__ = ("RULES", "run_processes")
 
@@ -173,11 +174,9 @@ def run_processes(options: settings) -> Counter[str]:
     class Machine(ProcessMachine):
         pass
 
-    Machine.occurred = Counter()
     Machine.pool = []
     try:
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
+        return run_machine(Machine, options)
     finally:
         for process in Machine.pool:
             process.exit()
-    return Machine.occurred

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import initialize, run_state_machine_as_test
+from hypothesis.stateful import initialize
 
 from fdcomm import EngineWorkerQueue
 from fdcomm.errors import CommTimeoutError, StaleReportError, StatusBusyError, StatusCancelledError
@@ -20,6 +20,7 @@ from models.status import State
 from models.status_state import LIVE, LOST
 from models.status_trace import accept_file
 from tests.conformance.waiting import Background, until
+from tests.stateful.beside import judged, run_machine
 from tests.stateful.status_rules import FOLLOWS, Rules, unbounded
 
 __all__ = ("run_host",)
@@ -53,12 +54,7 @@ class Host:
 
     def judge(self) -> Counter[str]:
         """Have the model judge all that was recorded; return how often each action occurred."""
-        counts: Counter[str] = Counter()
-        for verdict in accept_file(str(self.trace)):
-            if not verdict.accepted:
-                raise AssertionError(str(verdict))
-            counts.update(verdict.counts)
-        return counts
+        return judged(accept_file(str(self.trace)))
 
     def close(self) -> None:
         """End the host."""
@@ -192,8 +188,7 @@ def run_host(options: settings) -> Counter[str]:
             pass
 
         Machine.host = host
-        Machine.occurred = Counter()
-        run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
+        run_machine(Machine, options)
         return host.judge()
     finally:
         host.close()

@@ -6,12 +6,13 @@ from collections import Counter
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, invariant, rule
 
 from fdcomm.core.status import Status as Core
 from models.kernel import Action
 from models.status import State
 from tests.conformance.status_core import Make, StatusDriver, difference, name_of, probes, refused
+from tests.stateful.beside import run_machine
 from tests.stateful.status_rules import FOLLOWS, Rules, unbounded
 
 __all__ = ("run_core",)
@@ -70,6 +71,4 @@ def run_core(options: settings, make: Make = Core) -> Counter[str]:
         pass
 
     Machine.make = staticmethod(make)
-    Machine.occurred = Counter()
-    run_state_machine_as_test(Machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]
-    return Machine.occurred
+    return run_machine(Machine, options)

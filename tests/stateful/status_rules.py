@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import event
 from hypothesis import strategies as st
@@ -12,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from models.kernel import Action
 from models.status import Config, State, Status
+from tests.stateful.beside import step_to, when
 
 __all__ = ("FOLLOWS", "Rules", "unbounded")
 
@@ -24,11 +23,6 @@ def unbounded() -> Status:
     """Return the model of FastDeploy's components with two ranks, in which everything may happen, for ever."""
     everybody = frozenset({0, 1})
     return Status(Config(components=3, per_stage=2, parts=2, without=frozenset({5}), max_asked=None, mortal=everybody))
-
-
-def when(name: str) -> Callable[[Any], bool]:
-    """Return the precondition of an action's rule."""
-    return lambda machine: any(True for _ in machine.model.actions[name](machine.state))
 
 
 class Rules(RuleBasedStateMachine):
@@ -49,7 +43,7 @@ class Rules(RuleBasedStateMachine):
     def take(self, name: str, **params: int) -> bool:
         """Take the action if the model allows it now, and what follows."""
         action = Action(name, tuple(params.items()))
-        after = next((to for step, to in self.model.actions[name](self.state) if step == action), None)
+        after = step_to(self.model, self.state, action)
         if after is None:
             return False
         self.act(action, after)
