@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from fdcomm.testing import PCT, Bound, Exhaustive, Program, RandomWalk, Report, explore, replay
 from models.acceptance import Verdict
 from models.graph import Difference, Named
+from tests.traces.both_judges import objections
 from tests.verify.check import Row
 
 __all__ = (
@@ -263,11 +264,7 @@ def judged(
     """
     by_tlc = judge([*good, *bad.values()])
     by_model = [accept(run) for run in (*good, *bad.values())]
-    wrong = [*problems]
-    wrong += [str(verdict) for found in (by_tlc, by_model) for verdict in found[: len(good)] if not verdict.accepted]
-    for name, one, other in zip(bad, by_tlc[len(good) :], by_model[len(good) :], strict=True):
-        if one.accepted or other.accepted or one.position != other.events:
-            wrong.append(f"{name}: {one}; {other}")
+    wrong = [*problems, *objections(by_model, by_tlc, bad)]
     events = sum(len(run) - 1 for run in good)
     return Row(
         protocol,
