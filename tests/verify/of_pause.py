@@ -96,8 +96,7 @@ def _v4(size: str) -> list[_Offer]:
 
 
 def _random(examples: int, steps: int) -> Row:
-    counts = run_core(rows.long_runs(examples, steps))
-    return rows.occurred(P, _CORE, counts, set(Pause().actions), examples, steps)
+    return rows.random_runs(P, _CORE, run_core, set(Pause().actions), examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
