@@ -16,7 +16,7 @@ from tests.schedules.pause_races import RACES, explored, race
 from tests.stateful.pause_machine import run_core
 from tests.traces.pause_altered import ALTERED, is_whole
 from tests.traces.pause_runs import ACTIONS, lines_of, random_run, real_run
-from tests.verify import rows
+from tests.verify import published, rows
 from tests.verify.check import Check, Row
 from tla.pause_trace import judge
 
@@ -43,6 +43,7 @@ _UNGUARDED = "FIXED without any guard"
 def _v2(size: str) -> list[_Offer]:
     found: list[_Offer] = [(f"FIXED: {name}", _graph_of, ("FIXED", name)) for name in FIXED]
     found.append(("SHIPPED: guarded", _graph_of, ("SHIPPED", "guarded")))
+    found += published.offers(P, size)
     if size == "large":
         found += [(f"FIXED: {name}", _graph_of, ("FIXED", name)) for name in FIXED_LARGE]
         found += [(f"SHIPPED: {name}", _graph_of, ("SHIPPED", name)) for name in SHIPPED if name != "guarded"]
