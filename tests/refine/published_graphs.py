@@ -68,7 +68,9 @@ def compared(module: Published, config: Any) -> tuple[Named[Any], Difference[Any
     state = module.model.State
 
     def decode(found: Mapping[str, Any]) -> Any:
-        values = {name: function(item, len(item)) if isinstance(item, dict) else item for name, item in found.items()}
+        values = {
+            name: function(item, len(item)) if isinstance(item, Mapping) else item for name, item in found.items()
+        }
         return state(**values)
 
     wanted = tlc_graph(module.path, config.constants(), state._fields, decode)
