@@ -29,7 +29,10 @@ STATUSES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One race. ``tla`` and ``tests`` are names without folder and extension."""
+    """One race. ``tla`` and ``tests`` are names without folder and extension.
+
+    ``steps`` is a shortest interleaving that shows it, ``missed`` why the tests of what was published did not.
+    """
 
     id: str
     title: str
@@ -40,6 +43,8 @@ class Entry:
     cause: str = ""
     closed_by: str = ""
     reason: str = ""
+    missed: str = ""
+    steps: tuple[str, ...] = ()
     tla: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
 
@@ -51,7 +56,7 @@ def read() -> list[Entry]:
 
 
 def _entry(race: dict[str, Any]) -> Entry:
-    lists: dict[str, Any] = {name: tuple(race.get(name, ())) for name in ("tla", "tests")}
+    lists: dict[str, Any] = {name: tuple(race.get(name, ())) for name in ("steps", "tla", "tests")}
     return Entry(**{**race, **lists})
 
 
@@ -100,7 +105,9 @@ def _anchor(name: str) -> str:
 
 def _section(entry: Entry) -> list[str]:
     lines = [f"## {entry.id}", "", f"**{entry.title}.** {entry.symptom}", ""]
-    rows = [("cause", entry.cause), ("closed by", entry.closed_by), (_reason_title(entry), entry.reason)]
+    steps = " ".join(f"{number}) {step}." for number, step in enumerate(entry.steps, 1))
+    rows = [("cause", entry.cause), ("minimal interleaving", steps), ("why tests missed it", entry.missed)]
+    rows += [("closed by", entry.closed_by), (_reason_title(entry), entry.reason)]
     configurations = [_file(find_configuration(name), f"{name}.cfg") for name in entry.tla]
     rows.append(("specification", ", ".join(configurations)))
     tests = [_file(ROOT / "tests" / "races" / f"{name}.py", f"{name}.py") for name in entry.tests]

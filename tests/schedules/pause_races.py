@@ -7,6 +7,7 @@ from functools import partial
 
 from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
 from tests.schedules.pause_race_ends import Loop, acts_ours, acts_shipped, drain_ours, drain_shipped, late, parked
+from tests.schedules.pause_race_engines import ENGINES
 from tests.schedules.pause_testbed import PauseBed
 
 __all__ = ("OURS", "RACES", "SHIPPED", "explored", "race")
@@ -263,6 +264,7 @@ RACES: dict[str, tuple[_Build, _Build, str]] = {
     "B36": (acts_shipped, acts_ours, "a task runs in a pause"),
     "B42": (drain_shipped, drain_ours, "a task runs in a pause"),
     "late-sleeper": (partial(parked, shipped=True), partial(parked, shipped=False), "deadlock"),
+    **ENGINES,
 }
 
 
@@ -275,6 +277,6 @@ def race(name: str, *, shipped: bool) -> Program:
 def explored(name: str, *, shipped: bool) -> Report:
     """Run the race's program: every schedule within the bound, or random ones where two ranks of ours take part."""
     program = race(name, shipped=shipped)
-    if not shipped and name in ("B30", "P5.1"):
+    if not shipped and name in ("B30", "P5.1", "B35"):
         return explore(program, RandomWalk(20_307, _RANDOM), Bound(ticks=1))
     return explore(program, Exhaustive(), SHIPPED if shipped else OURS)
