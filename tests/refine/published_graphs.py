@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from models import drain_shipped, update_shipped, wave_shipped
+from models import buffers_shipped, calls_shipped, drain_shipped, update_shipped, wave_shipped
 from models.graph import Difference, Named, build, compare, named
 from tests.refine.tlc_graph import function, tlc_graph
 
@@ -59,6 +59,16 @@ _MODULES = (
         update_shipped.Config(holds=False, needs_no_lock=False, one_authority=False),
     ),
     Published("pause/WaveShipped.tla", wave_shipped, wave_shipped.Config(two_phases=False, epochs=False, agreed=False)),
+    Published(
+        "status/BuffersShipped.tla",
+        buffers_shipped,
+        buffers_shipped.Config(looks_again=False, owner_waits=False, both_detach=False),
+    ),
+    Published(
+        "status/CallsShipped.tla",
+        calls_shipped,
+        calls_shipped.Config(serialised=False, tells_failures=False, keyed=False),
+    ),
 )
 MODULES: dict[str, Published] = {module.name: module for module in _MODULES}
 
