@@ -1,4 +1,4 @@
-"""Races of engines that pause, of front ends, and of ranks that step together: the published steps, and ours."""
+"""Races of engines that pause: the published steps, and ours."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from fdcomm.core.pause import Mode
-from fdcomm.pause import PauseControl
 from fdcomm.testing import ControlledRuntime, Scenario
 from tests.schedules.pause_testbed import PauseBed, World
 
-__all__ = ("ENGINES",)
+__all__ = ("ENGINES", "Engine")
 
 _POLL_S = 0.1
 _Build = Callable[[ControlledRuntime], Scenario]
@@ -170,131 +169,34 @@ def _device_ours(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"client": partial(_relies, bed), "loop": loop, "device": device})
 
 
-# -- a second resume (B35) -----------------------------------------------------------------------------------------
+# -- a rank that dies in a pause (P6.3) ----------------------------------------------------------------------------
 
 
-def _twice_shipped(runtime: ControlledRuntime) -> Scenario:
-    """Work and a second resume reach two ranks, each in its own order; a rank without work takes part in a resume."""
-    turn = runtime.condition()
-    inbox: list[list[str]] = [[], []]
-    there = {"step": 0, "resume": 0}
+def _dead_resume_shipped(runtime: ControlledRuntime) -> Scenario:
+    """The resume waits until every slot says that its rank is active again."""
+    engine = Engine(runtime)
+    engine.paused = True
 
-    def send(message: str) -> None:
-        for rank in (0, 1):
-            with turn:
-                inbox[rank].append(message)
-                turn.notify_all()
+    def rank() -> None:
+        runtime.kill("rank")
 
-    def meet(name: str) -> None:
-        with turn:
-            there[name] += 1
-            turn.notify_all()
-            while there[name] < 2:
-                turn.wait(None)
+    def client() -> None:
+        engine.set(paused=False)
+        engine.when(lambda: engine.live == 1)
 
-    def rank(number: int) -> None:
-        steps = 0
-        for position in (0, 1):
-            with turn:
-                while len(inbox[number]) <= position:
-                    turn.wait(None)
-                message = inbox[number][position]
-            if message == "work":
-                steps = 1
-                meet("step")
-            elif not steps:
-                meet("resume")
-
-    ranks = {f"rank {number}": partial(rank, number) for number in (0, 1)}
-    return Scenario({"work": partial(send, "work"), "resumes": partial(send, "resume"), **ranks})
+    return Scenario({"client": client, "rank": rank})
 
 
-def _twice_ours(runtime: ControlledRuntime) -> Scenario:
-    bed = PauseBed(runtime, 2)
+def _dead_resume_ours(runtime: ControlledRuntime) -> Scenario:
+    bed = PauseBed(runtime)
+
+    def network() -> None:
+        bed.service.lose_session(bed.queues[0]._welcome["session"])
 
     def client() -> None:
         bed.api.resume(bed.api.pause(timeout=None), timeout=None)
-        bed.api.resume(timeout=None)
 
-    def again() -> None:
-        bed.api.resume(timeout=None)
-        bed.api.resume(timeout=None)
-
-    return bed.scenario({"client": client, "again": again, "rank 0": bed.job, "rank 1": partial(bed.job, 1)})
-
-
-# -- locks of front ends (B37, B39) --------------------------------------------------------------------------------
-
-
-def _request(engine: Engine) -> None:
-    """A request holds the lock of readers, and freezes with it."""
-    engine.when(lambda: not engine.paused, live=1)
-    engine.when(lambda: not engine.paused, live=0)
-
-
-def _after_shipped(runtime: ControlledRuntime) -> Scenario:
-    """The step after the update wants the writer's lock; the resume comes after it."""
-    engine = Engine(runtime)
-
-    def client() -> None:
-        engine.set(paused=True)
-        engine.when(lambda: engine.live == 0)
-        engine.set(paused=False)
-
-    return Scenario({"client": client, "request": partial(_request, engine)})
-
-
-def _parks(bed: PauseBed) -> None:
-    with bed.controls[0].admit(timeout=None) as job:
-        job.checkpoint(timeout=None)
-        bed.world.work()
-
-
-def _after_ours(runtime: ControlledRuntime) -> Scenario:
-    bed = PauseBed(runtime)
-
-    def client() -> None:
-        with bed.api.paused("keep", timeout=None):
-            bed.world.rely()
-            bed.world.rely()  # the step after the update
-
-    return bed.scenario({"client": client, "request": partial(_parks, bed)})
-
-
-def _fronts_shipped(runtime: ControlledRuntime) -> Scenario:
-    """A pause through one front end, and an update through another, which hears of it later."""
-    engine = Engine(runtime)
-
-    def client() -> None:
-        engine.set(paused=True)
-        if not engine.get("known"):
-            engine.when(lambda: engine.live == 0)
-        engine.set(paused=False)
-
-    news = partial(engine.set, known=True)
-    return Scenario({"client": client, "request": partial(_request, engine), "news": news})
-
-
-def _fronts_ours(runtime: ControlledRuntime) -> Scenario:
-    bed = PauseBed(runtime)
-    other = PauseControl(bed._queue(0, "producer"))
-
-    def client() -> None:
-        number = bed.api.pause("keep", timeout=None)
-        with other.held(number):
-            bed.world.rely()
-        other.resume(number, timeout=None)
-
-    scenario = bed.scenario({"client": client, "request": partial(_parks, bed)})
-    close = scenario.close
-
-    def both() -> None:
-        other._queue._transport = None  # as those of the bed
-        if close is not None:
-            close()
-
-    scenario.close = both
-    return scenario
+    return bed.scenario({"client": client, "network": network})
 
 
 def _relies(bed: PauseBed, mode: Mode = "drain") -> None:
@@ -307,7 +209,5 @@ ENGINES: dict[str, tuple[_Build, _Build, str]] = {
     "B31": (_stops_loop_shipped, _stops_loop_ours, "deadlock"),
     "B32": (_marks_shipped, _marks_ours, "deadlock"),
     "B34": (_device_shipped, _device_ours, "a task runs in a pause"),
-    "B35": (_twice_shipped, _twice_ours, "deadlock"),
-    "B37": (_after_shipped, _after_ours, "deadlock"),
-    "B39": (_fronts_shipped, _fronts_ours, "deadlock"),
+    "P6.3 resume": (_dead_resume_shipped, _dead_resume_ours, "deadlock"),
 }

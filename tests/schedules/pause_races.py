@@ -8,6 +8,7 @@ from functools import partial
 from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
 from tests.schedules.pause_race_ends import Loop, acts_ours, acts_shipped, drain_ours, drain_shipped, late, parked
 from tests.schedules.pause_race_engines import ENGINES
+from tests.schedules.pause_race_groups import GROUPS
 from tests.schedules.pause_testbed import PauseBed
 
 __all__ = ("OURS", "RACES", "SHIPPED", "explored", "race")
@@ -265,6 +266,7 @@ RACES: dict[str, tuple[_Build, _Build, str]] = {
     "B42": (drain_shipped, drain_ours, "a task runs in a pause"),
     "late-sleeper": (partial(parked, shipped=True), partial(parked, shipped=False), "deadlock"),
     **ENGINES,
+    **GROUPS,
 }
 
 
