@@ -100,7 +100,7 @@ def _paused_ms(
     def work() -> None:
         done = admit()
         started.set()
-        time.sleep(length_s)
+        threading.Event().wait(length_s)
         ended[0] = time.perf_counter()
         done()
 

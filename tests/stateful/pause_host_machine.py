@@ -53,7 +53,7 @@ class HostMachine(World):
             self.settle()
 
     def _left(self, rank: int) -> None:
-        if rank in self.leaving and not self.state.running[rank]:
+        if rank in self.leaving and not self.state.running[rank] and not self.state.parked[rank]:
             self.take("Leave", rank=rank)
             self._forget(rank).close()
 
