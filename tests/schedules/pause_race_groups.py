@@ -68,6 +68,76 @@ def _twice_ours(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"client": client, "again": again, "rank 0": bed.job, "rank 1": partial(bed.job, 1)})
 
 
+# -- a task that needs all ranks (B30, B33) ------------------------------------------------------------------------
+
+
+def _split_shipped(runtime: ControlledRuntime) -> Scenario:
+    """Each rank stops by itself, between two tasks; one that has stopped takes no task any more."""
+    turn = runtime.condition()
+    inside: set[int] = set()
+    entered: set[int] = set()
+    stopped: set[int] = set()
+
+    def client() -> None:
+        for number in (0, 1):
+            with turn:
+                while number in inside:
+                    turn.wait(None)
+                stopped.add(number)
+
+    def rank(number: int) -> None:
+        with turn:
+            if number in stopped:
+                return
+            inside.add(number)
+            entered.add(number)
+            turn.notify_all()
+            while len(entered) < 2:
+                turn.wait(None)
+            inside.remove(number)
+            turn.notify_all()
+
+    return Scenario({"client": client, "rank 0": partial(rank, 0), "rank 1": partial(rank, 1)})
+
+
+def _split_ours(runtime: ControlledRuntime) -> Scenario:
+    """Rank 0 admits a task for both, before either begins, and ends it when both are done."""
+    bed = PauseBed(runtime, 2)
+    turn = runtime.condition()
+    called: list[int] = []
+    done: list[int] = []
+
+    def works(number: int) -> None:
+        with turn:
+            called.append(number)
+            turn.notify_all()
+            while len(called) < 2:
+                turn.wait(None)
+        bed.world.work()
+        with turn:
+            done.append(number)
+            turn.notify_all()
+
+    def leader() -> None:
+        with bed.controls[0].admit(timeout=None):
+            works(0)
+            with turn:
+                while len(done) < 2:
+                    turn.wait(None)
+
+    def follower() -> None:
+        with turn:
+            while not called:
+                turn.wait(None)
+        works(1)
+
+    def client() -> None:
+        with bed.api.paused(timeout=None):
+            bed.world.rely()
+
+    return bed.scenario({"client": client, "rank 0": leader, "rank 1": follower})
+
+
 # -- locks of front ends (B37, B39) --------------------------------------------------------------------------------
 
 
@@ -144,6 +214,7 @@ def _fronts_ours(runtime: ControlledRuntime) -> Scenario:
 
 # Race -> published steps, ours, and what the published ones come to (words of the message, or the verdict).
 GROUPS: dict[str, tuple[_Build, _Build, str]] = {
+    "B33 split": (_split_shipped, _split_ours, "deadlock"),
     "B35": (_twice_shipped, _twice_ours, "deadlock"),
     "B37": (_after_shipped, _after_ours, "deadlock"),
     "B39": (_fronts_shipped, _fronts_ours, "deadlock"),
