@@ -65,7 +65,7 @@ def stress(
 def _giving_way(codes: set[CodeType], choice: random.Random) -> Callable[[FrameType, str, Any], Any]:
     def local(frame: FrameType, event: str, arg: Any) -> Any:
         if event == "opcode" and choice.random() < 0.2:
-            select.select((), (), (), 0)  # a system call without the lock of the interpreter: another thread may run
+            select.select((), (), (), 1e-6)  # without the lock of the interpreter, so that another thread runs
         return local
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
