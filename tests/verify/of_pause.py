@@ -96,7 +96,7 @@ _HOST = "real host, ranks and clients beside the model, random runs"
 
 
 def _v4(size: str) -> list[_Offer]:
-    core, host = ((60, 50), (40, 20)) if size == "small" else ((2000, 100), (1500, 50))
+    core, host = ((60, 50), (40, 20)) if size == "small" else ((2000, 100), (500, 50))
     return [(_CORE, _random, (_CORE, *core)), (_HOST, _random, (_HOST, *host))]
 
 
