@@ -6,7 +6,16 @@ from collections.abc import Callable
 from functools import partial
 
 from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
-from tests.schedules.pause_race_ends import Loop, acts_ours, acts_shipped, drain_ours, drain_shipped, late, parked
+from tests.schedules.pause_race_ends import (
+    Loop,
+    acts_ours,
+    acts_shipped,
+    drain_ours,
+    drain_shipped,
+    late_ours,
+    late_shipped,
+    parked,
+)
 from tests.schedules.pause_race_engines import ENGINES
 from tests.schedules.pause_race_groups import GROUPS
 from tests.schedules.pause_testbed import PauseBed
@@ -261,7 +270,7 @@ RACES: dict[str, tuple[_Build, _Build, str]] = {
     "P5.1": (_branches_shipped, _branches_ours, "deadlock"),
     "P5.3": (_leak_shipped, _leak_ours, "livelock"),
     "P6.3": (_dead_shipped, _dead_ours, "livelock"),
-    "B33": (partial(late, shipped=True), partial(late, shipped=False), "a task runs in a pause"),
+    "B33": (late_shipped, late_ours, "a task runs in a pause"),
     "B36": (acts_shipped, acts_ours, "a task runs in a pause"),
     "B42": (drain_shipped, drain_ours, "a task runs in a pause"),
     "late-sleeper": (partial(parked, shipped=True), partial(parked, shipped=False), "deadlock"),
