@@ -6,6 +6,7 @@ Protocol: ``spec/control.toml``, docs/protocols/control.md.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,7 +23,15 @@ from fdcomm.errors import (
 )
 from fdcomm.handle import Handle
 
-__all__ = ("Answer", "ControlClient", "ControlRequest", "ControlResult", "ControlServer", "ControlStatistics")
+__all__ = (
+    "Answer",
+    "ControlClient",
+    "ControlRequest",
+    "ControlResult",
+    "ControlServer",
+    "ControlStatistics",
+    "ServerStatistics",
+)
 
 _PROTOCOL: Final = "control"
 _LOOK_S: Final = 1.0
@@ -87,6 +96,23 @@ class ControlStatistics:
     live: tuple[int, ...]
     lost: tuple[int, ...]
     away: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ServerStatistics:
+    """What one ControlServer has done.
+
+    Attributes:
+        taken: Requests.
+        answered: Requests that were done.
+        failed: Requests that were answered with a failure.
+        late: Answers that came when the request had ended.
+    """
+
+    taken: int = 0
+    answered: int = 0
+    failed: int = 0
+    late: int = 0
 
 
 class ControlClient:
@@ -174,8 +200,9 @@ class ControlClient:
 class ControlRequest:
     """A request that this rank has taken. Answer it once, with :meth:`answer` or :meth:`fail`."""
 
-    def __init__(self, queue: Handle, number: int, payload: Any) -> None:
+    def __init__(self, queue: Handle, number: int, payload: Any, counts: Counter[str] | None = None) -> None:
         self._queue = queue
+        self._counts: Counter[str] = Counter() if counts is None else counts
         self.number = number
         self.payload = payload
 
@@ -194,7 +221,12 @@ class ControlRequest:
 
     def _send(self, ok: bool, value: Any) -> None:
         name = "control.answer"
-        self._queue._act(_PROTOCOL, "answer", self.number, self._queue._pickle((ok, value), name), name=name)
+        try:
+            self._queue._act(_PROTOCOL, "answer", self.number, self._queue._pickle((ok, value), name), name=name)
+        except StaleAnswerError:
+            self._counts["late"] += 1
+            raise
+        self._counts["answered" if ok else "failed"] += 1
 
 
 class ControlServer:
@@ -209,6 +241,7 @@ class ControlServer:
         if queue.client_id < 0:
             raise RankError("ControlServer needs a handle with a client_id", operation="control.take")
         self._queue = queue
+        self._counts: Counter[str] = Counter()
 
     def take(self, *, timeout: Timeout = 0.0) -> ControlRequest | None:
         """Take the next request; None when there is none within ``timeout`` seconds. Actions Join, Take.
@@ -223,7 +256,8 @@ class ControlServer:
         if taken is None:
             return None
         number, payload = taken
-        request = ControlRequest(self._queue, number, None)
+        self._counts["taken"] += 1
+        request = ControlRequest(self._queue, number, None, self._counts)
         try:
             request.payload = self._queue._unpickle(payload, name)
         except PayloadError as error:
@@ -231,6 +265,10 @@ class ControlServer:
                 request.fail(f"PayloadError: {error}")
             raise
         return request
+
+    def statistics(self) -> ServerStatistics:
+        """Return what was done through this object. Local; it has one request at a time, so no lock is needed."""
+        return ServerStatistics(**self._counts)
 
     def serve(self, handler: Callable[[Any], Any], stop: Callable[[], bool] = lambda: False) -> None:
         """Answer every request with what ``handler`` returns for its payload, until ``stop()`` or the handle's close.

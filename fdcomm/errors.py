@@ -196,7 +196,7 @@ class RearrangeEndedError(FdcommError, RuntimeError):
 
 
 class RequestCancelledError(FdcommError, RuntimeError):
-    """Control requests: another thread has cancelled the request through its own handle."""
+    """A control request, or a wait for a pause or a resume: another thread has cancelled it through its own handle."""
 
 
 class ClosedError(FdcommError, ValueError):

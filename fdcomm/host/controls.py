@@ -26,6 +26,7 @@ ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     StatusChannel: frozenset({"declare", "mirror", "take", "report", "ask", "cancel", "watch", "view"}),
     PauseChannel: frozenset(
         {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}
+        | {"give_up", "look"}
     ),
     RearrangeChannel: frozenset(
         {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}

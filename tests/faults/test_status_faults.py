@@ -29,7 +29,8 @@ from fdcomm import (
     http_code,
 )
 from fdcomm.aio_status import AsyncStatusCoordinator
-from fdcomm.errors import SignalNotFoundError
+from fdcomm.errors import SignalNotFoundError, StaleReportError
+from fdcomm.status_part import PartStatistics
 from tests.conformance.waiting import Background
 from tests.faults.remote import LIMIT_S, host_pid, stopped, until
 
@@ -296,3 +297,13 @@ def test_a_part_whose_work_raises_goes_on_serving(server: EngineWorkerQueue, par
     assert _done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts[:1]).failed[0].reason.startswith("Key")
     ended.append(True)
     serving.value()
+    assert parts[1].statistics() == PartStatistics(taken=3, done=1, failed=2)
+    coordinator.cancel()
+    asking = Background(lambda: coordinator.clear(timeout=LIMIT_S))
+    order = parts[1].take(timeout=LIMIT_S)
+    assert order is not None
+    assert coordinator.cancel()
+    asking.error()
+    with pytest.raises(StaleReportError):
+        order.done()
+    assert parts[1].statistics() == PartStatistics(taken=4, done=1, failed=2, late=1)

@@ -15,6 +15,7 @@ from tests.refine import (
     item_graphs,
     layerwise_graphs,
     pause_graphs,
+    published_graphs,
     rearrange_graphs,
     shipped_graphs,
     signal_graphs,
@@ -42,6 +43,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
+    tables += [(module.path, module.configs) for module in published_graphs.MODULES.values()]
     for module, table in tables:
         yield from ((module, "Spec", config) for config in table.values())
     for protocol, configs in item_graphs.FIXED.items():

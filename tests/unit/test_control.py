@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from fdcomm import CommTimeoutError, EngineCacheQueue, EngineWorkerQueue, PayloadError, PeerLostError, RankError
-from fdcomm.control import Answer, ControlClient, ControlServer
-from fdcomm.errors import ConfigError, PayloadTooLargeError, ProtocolViolationError, RequestCancelledError
+from fdcomm.control import Answer, ControlClient, ControlServer, ServerStatistics
+from fdcomm.errors import (
+    ConfigError,
+    PayloadTooLargeError,
+    ProtocolViolationError,
+    RequestCancelledError,
+    StaleAnswerError,
+)
 from tests.conformance.backends import lose
 from tests.conformance.waiting import Background, until
 
@@ -118,11 +124,24 @@ def test_a_rank_does_one_thing_at_a_time(server: EngineWorkerQueue, ranks: list[
     assert client.statistics().waiting_for == ((1, (0, 1)),)
     assert client.statistics().doing == (1, 0)
     request.answer()
+    assert taker.statistics() == ServerStatistics(taken=1, answered=1)
     with pytest.raises(ProtocolViolationError, match="is not doing"):
         request.answer()
     assert client.cancel() == (1,)
     assert isinstance(asked.error(), RequestCancelledError)
     assert client.cancel() == ()
+    for end in ("failed", "late"):
+        asked = Background(lambda: client.ask("b", timeout=LONG_S))
+        request = taker.take(timeout=LONG_S)
+        assert request is not None
+        if end == "failed":
+            request.fail("no")
+        client.cancel()
+        if end == "late":
+            with pytest.raises(StaleAnswerError):
+                request.answer()
+        asked.error()
+    assert taker.statistics() == ServerStatistics(taken=3, answered=1, failed=1, late=1)
 
 
 def test_errors_name_who_is_missing(server: EngineWorkerQueue, ranks: list[EngineWorkerQueue]) -> None:

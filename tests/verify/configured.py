@@ -7,11 +7,16 @@ from dataclasses import fields
 from typing import Any
 
 from models import (
+    buffers_shipped,
+    calls_shipped,
+    drain_shipped,
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
     rearrange_shipped,
     signal_shipped,
+    update_shipped,
+    wave_shipped,
     word,
     word_counter,
     word_lock,
@@ -35,6 +40,11 @@ _CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 # TLA+ module -> the type of its constants, and the model.
 MODELS: dict[str, tuple[Any, Any]] = {
     "WorkerLoop": (worker_loop.Config, worker_loop.WorkerLoop),
+    "BuffersShipped": (buffers_shipped.Config, buffers_shipped.BuffersShipped),
+    "CallsShipped": (calls_shipped.Config, calls_shipped.CallsShipped),
+    "DrainShipped": (drain_shipped.Config, drain_shipped.DrainShipped),
+    "UpdateShipped": (update_shipped.Config, update_shipped.UpdateShipped),
+    "WaveShipped": (wave_shipped.Config, wave_shipped.WaveShipped),
     "MCRearrange": (RearrangeConfig, Rearrange),
     "MCRearrangeShipped": (rearrange_shipped.Config, rearrange_shipped.RearrangeShipped),
     "MCLayerwise": (LayerwiseConfig, Layerwise),

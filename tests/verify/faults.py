@@ -33,7 +33,7 @@ from tests.verify import configured
 from tests.verify.check import Check, Row
 from tla.manifest import Entry, load
 
-__all__ = ("WHAT", "checks", "compared")
+__all__ = ("WHAT", "checks", "compared", "model_of")
 
 WHAT = "without each guard, and on the shipped steps, the model breaks what TLC breaks"
 
@@ -70,8 +70,8 @@ def _plain(constants: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value).replace(" ", "") for name, value in constants.items()}
 
 
-def _model(entry: Entry) -> Model[Any] | None:
-    """The model under the constants of the entry; None when no table has them."""
+def model_of(entry: Entry) -> Model[Any] | None:
+    """Return the model under the constants of the entry; None when no table has them."""
     if entry.module in item_models.MODELS:
         return item_models.model_of(entry)
     if entry.module in configured.MODELS:
@@ -88,7 +88,7 @@ def _model(entry: Entry) -> Model[Any] | None:
 def compared(protocol: str) -> Iterator[tuple[Entry, str]]:
     """Yield each configuration with what is wrong with the model there ("" when nothing is)."""
     for entry in _entries(protocol):
-        model = _model(entry)
+        model = model_of(entry)
         if model is None:
             yield entry, "" if entry.size == "small" else "no model has these constants, and TLC runs it only at night"
             continue

@@ -1,4 +1,4 @@
-"""B28 between single bytecodes: threads are stopped before each instruction of the code under test."""
+"""The counter of B28, shipped and ours, and programs that stop threads before each instruction of its code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 from fdcomm.core.pause import Order
 from fdcomm.core.rank_gate import RankGate
 from fdcomm.runtime import Condition
-from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Scenario, explore, replay
+from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
+
+__all__ = ("OurCounter", "ShippedCounter", "explored", "program")
 
 
 def _by_instruction(runtime: ControlledRuntime, task: Callable[[], None], codes: set[CodeType]) -> Callable[[], None]:
@@ -78,7 +80,8 @@ class OurCounter:
             self._gate.done()
 
 
-def _program(kind: type[ShippedCounter] | type[OurCounter]) -> Program:
+def program(kind: type[ShippedCounter] | type[OurCounter]) -> Program:
+    """Return the program of one counter: one thread begins a task while another ends one."""
     codes = {kind.begin.__code__, kind.end.__code__}
     codes |= {RankGate.admit.__code__, RankGate.done.__code__} if kind is OurCounter else set()
 
@@ -92,21 +95,11 @@ def _program(kind: type[ShippedCounter] | type[OurCounter]) -> Program:
         tasks = {"loop": counter.begin, "pool": counter.end}
         return Scenario({name: _by_instruction(runtime, task, codes) for name, task in tasks.items()}, final=final)
 
-    program = Program(kind.__name__, build, {})
-    explore(program, RandomWalk(1, 3), Bound())  # an interpreter reports no instructions of a function's first run
-    return program
+    made = Program(kind.__name__, build, {})
+    explore(made, RandomWalk(1, 3), Bound())  # an interpreter reports no instructions of a function's first run
+    return made
 
 
-def test_an_update_is_lost_between_two_instructions() -> None:
-    program = _program(ShippedCounter)
-    report = explore(program, Exhaustive(prune=False, reduce=False), Bound(preemptions=2))
-    assert report.failure is not None, str(report)
-    assert "1 task runs, and the counter is" in report.failure.message
-    assert replay(program, report.failure).message == report.failure.message
-
-
-def test_no_update_is_lost_under_the_lock() -> None:
-    report = explore(_program(OurCounter), Exhaustive(prune=False, reduce=False), Bound(preemptions=2))
-    assert report.failure is None, str(report)
-    assert report.complete
-    assert report.executions > 20
+def explored(kind: type[ShippedCounter] | type[OurCounter]) -> Report:
+    """Run every schedule of it with two preemptions."""
+    return explore(program(kind), Exhaustive(prune=False, reduce=False), Bound(preemptions=2))
