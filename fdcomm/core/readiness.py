@@ -211,7 +211,7 @@ class Readiness:
         if not components or any(name not in self.components for name in components):
             raise ConfigError(f"wait: {list(components)} must be some of {', '.join(self.components)}")
         if by is not None:
-            self._check_order(components, *by)
+            self.check_order(components, *by)
         self._book.asked += 1
         waiting = Waiting(self._book.asked, tuple(components), patient, by)
         self._book.open[waiting.number] = waiting
@@ -250,6 +250,17 @@ class Readiness:
                 return "GiveUp", number
         return None
 
+    def check_order(self, components: Sequence[str], mine: str, rank: int) -> None:
+        """Raise ProtocolViolationError when a part may not wait for these components."""
+        part = self._live(mine, rank, "Wait")
+        if part.said == "ready":
+            raise ProtocolViolationError(f"Wait: part {rank} of {mine} is ready; only a client may wait then")
+        for name in components:
+            if name == mine or mine in self.components[name].needs:
+                raise ProtocolViolationError(
+                    f"Wait: {mine} cannot wait for {name}, which comes after it in the launch order"
+                )
+
     def awaited(self, waiting: Waiting) -> Iterable[tuple[str, int, Part]]:
         """Return the parts that a wait is for: (component, rank, part)."""
         return ((name, rank, part) for name in waiting.names for rank, part in enumerate(self.components[name].parts))
@@ -281,16 +292,6 @@ class Readiness:
         for waiting in gone:
             self._end(waiting, "gone")
         return gone
-
-    def _check_order(self, components: Sequence[str], mine: str, rank: int) -> None:
-        part = self._live(mine, rank, "Wait")
-        if part.said == "ready":
-            raise ProtocolViolationError(f"Wait: part {rank} of {mine} is ready; only a client may wait then")
-        for name in components:
-            if name == mine or mine in self.components[name].needs:
-                raise ProtocolViolationError(
-                    f"Wait: {mine} cannot wait for {name}, which comes after it in the launch order"
-                )
 
     def _end(self, waiting: Waiting, how: Outcome) -> None:
         waiting.outcome = how
