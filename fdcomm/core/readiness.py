@@ -8,7 +8,7 @@ from a change is taken by :meth:`Readiness.advance`, one action a call, in the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fdcomm.errors import ConfigError, ProtocolViolationError
@@ -89,19 +89,15 @@ class Waiting:
     outcome: Outcome = "open"
 
 
-@dataclass
-class _Book:
-    """Waits that are open, by number, in order."""
-
-    asked: int = 0
-    open: dict[int, Waiting] = field(default_factory=dict)
-
-
 class Readiness:
     """The components of one replica.
 
     Args:
         components: (name, number of parts, names of the components that it needs first) of each.
+
+    Attributes:
+        asked: How many waits there were.
+        open: The open waits by their numbers, in order.
     """
 
     def __init__(self, components: Sequence[tuple[str, int, Iterable[str]]]) -> None:
@@ -117,7 +113,8 @@ class Readiness:
             name: Component(name, tuple(Part() for _ in range(parts)), _all_needs(name, needs))
             for name, parts, _ in components
         }
-        self._book = _Book()
+        self.asked = 0
+        self.open: dict[int, Waiting] = {}
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
@@ -190,16 +187,6 @@ class Readiness:
 
     # -- waits ---------------------------------------------------------------------------------------------------
 
-    @property
-    def asked(self) -> int:
-        """How many waits there were."""
-        return self._book.asked
-
-    @property
-    def open(self) -> dict[int, Waiting]:
-        """The open waits by their numbers, in order. Do not change it."""
-        return self._book.open
-
     def wait(self, components: Sequence[str], *, patient: bool = False, by: Party | None = None) -> Waiting:
         """Wait: for all parts of these components.
 
@@ -212,14 +199,14 @@ class Readiness:
             raise ConfigError(f"wait: {list(components)} must be some of {', '.join(self.components)}")
         if by is not None:
             self.check_order(components, *by)
-        self._book.asked += 1
-        waiting = Waiting(self._book.asked, tuple(components), patient, by)
-        self._book.open[waiting.number] = waiting
+        self.asked += 1
+        waiting = Waiting(self.asked, tuple(components), patient, by)
+        self.open[waiting.number] = waiting
         return waiting
 
     def complete(self, number: int) -> bool:
         """Complete: everything that the wait is for is ready."""
-        waiting = self._book.open.get(number)
+        waiting = self.open.get(number)
         if waiting is None or not all(part.serves for _, _, part in self.awaited(waiting)):
             return False
         self._end(waiting, "done")
@@ -227,7 +214,7 @@ class Readiness:
 
     def give_up(self, number: int) -> bool:
         """GiveUp: a part that the wait is for has failed or is lost, and it is not patient."""
-        waiting = self._book.open.get(number)
+        waiting = self.open.get(number)
         if waiting is None or waiting.patient or not any(part.troubled for _, _, part in self.awaited(waiting)):
             return False
         self._end(waiting, "failed")
@@ -235,7 +222,7 @@ class Readiness:
 
     def expire(self, number: int) -> bool:
         """Expire: the time of the wait is over, or its client is gone. False when it has ended."""
-        waiting = self._book.open.get(number)
+        waiting = self.open.get(number)
         if waiting is None:
             return False
         self._end(waiting, "late")
@@ -243,7 +230,7 @@ class Readiness:
 
     def advance(self) -> tuple[Step, int] | None:
         """Take the first of Complete and GiveUp that is due: its name and the wait's number. None: nothing is."""
-        for number in self._book.open:
+        for number in self.open:
             if self.complete(number):
                 return "Complete", number
             if self.give_up(number):
@@ -288,14 +275,14 @@ class Readiness:
         part = self._live(component, rank, action)
         part.here = False
         self._says(part, "nothing")
-        gone = [waiting for waiting in self._book.open.values() if waiting.by == (component, rank)]
+        gone = [waiting for waiting in self.open.values() if waiting.by == (component, rank)]
         for waiting in gone:
             self._end(waiting, "gone")
         return gone
 
     def _end(self, waiting: Waiting, how: Outcome) -> None:
         waiting.outcome = how
-        del self._book.open[waiting.number]
+        del self.open[waiting.number]
 
     def _live(self, component: str, rank: int, action: str) -> Part:
         part = self.part(component, rank)

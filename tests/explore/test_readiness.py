@@ -40,9 +40,8 @@ COUNTS = {
             failing=ONE,
             reloading=ONE,
             leavers=ONE,
-            patience=R({0, 1}),
         ),
-        1045,
+        653,
         14,
     ),
     "2 components in order": (

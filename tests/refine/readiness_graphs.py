@@ -26,10 +26,10 @@ FIXED: dict[str, Config] = {
         failing=ONE,
         reloading=ONE,
         leavers=ONE,
-        patience=R({0, 1}),
     ),
 }
 LARGE: dict[str, Config] = {
+    "1 part, patient waits": Config(max_inc=2, patience=R({0, 1}), mortal=ONE, failing=ONE, hangs=ONE),
     "2 components in order": Config(
         components=2, needs=R({2}), max_waits=2, askers=R({0, 2}), masks=R({1, 3}), failing=ONE
     ),

@@ -39,12 +39,10 @@ class _TheDeadBeat(Readiness):
         return None if after is None else after._replace(status=s.status)
 
 
-class _PatientOnesGiveUp(Readiness):
-    def _give_up(self, s: State, w: int) -> State | None:
-        after = super()._give_up(s._replace(waits=tuple(wait._replace(patient=0) for wait in s.waits)), w)
-        if after is None:
-            return None
-        return s._replace(waits=tuple(w._replace(outcome=o.outcome) for w, o in zip(s.waits, after.waits, strict=True)))
+class _WhoReloadsStaysStuck(Readiness):
+    def _withdraw(self, s: State, p: int) -> State | None:
+        after = super()._withdraw(s, p)
+        return None if after is None else after._replace(stuck=s.stuck)
 
 
 class _StuckOnesCount(Readiness):
@@ -52,7 +50,7 @@ class _StuckOnesCount(Readiness):
         return s.said[p] == "ready" and self._fresh(s, p)
 
 
-MUTANTS: tuple[Any, ...] = (_JoinForgetsStamps, _FenceKeepsStuck, _TheDeadBeat, _PatientOnesGiveUp, _StuckOnesCount)
+MUTANTS: tuple[Any, ...] = (_JoinForgetsStamps, _FenceKeepsStuck, _TheDeadBeat, _WhoReloadsStaysStuck, _StuckOnesCount)
 
 
 def test_the_specification_tells_the_model_from_its_mutants() -> None:
