@@ -97,6 +97,7 @@ class ReadinessChannel(LoopsChannel):
                 self._record("Wait", who, {"number": wait.number})
             self._follow(core)
             deadline = Deadline(timeout, self._runtime.monotonic)
+            self._waits.call(key)
             try:
                 while wait.outcome == "open" and seen in (None, self._changes):
                     if self._waits.is_cancelled(key) or deadline.expired():
@@ -110,6 +111,8 @@ class ReadinessChannel(LoopsChannel):
                 self._expire(core, wait.number)  # the host ends, or the session has
                 self._waits.end(key)
                 raise
+            finally:
+                self._waits.returned(key)
             answer = {
                 "number": wait.number,
                 "outcome": wait.outcome,
@@ -122,12 +125,18 @@ class ReadinessChannel(LoopsChannel):
             return answer
 
     def cancel(self, session: int, token: int) -> bool:
-        """Have the wait of this token end, if it is open: its call expires it."""
+        """Have the wait of this token end, if it is open: its call expires it, or, between two calls, this one."""
         with self._readable:
             self._member(session, "readiness.cancel")
-            if not self._waits.cancel((session, token)):
+            key = (session, token)
+            wait = self._waits.cancel(key)
+            if wait is None:
                 return False
-            self._wake_all()
+            if self._waits.is_called(key):
+                self._wake_all()
+            else:
+                self._expire(cast("Readiness", self._core), wait.number)
+                self._waits.end(key)
             return True
 
     def watch(self, session: int, seen: int, timeout: float | None) -> dict[str, Any]:

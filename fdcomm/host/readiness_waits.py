@@ -19,6 +19,7 @@ class Waits:
         self._of: dict[Key, Waiting] = {}
         self._left: dict[int, list[dict[str, Any]]] = {}
         self._cancelled: set[Key] = set()
+        self._called: set[Key] = set()
 
     def of(self, key: Key) -> Waiting | None:
         """Return a wait that has begun, and whose end its client has not been told."""
@@ -45,13 +46,25 @@ class Waits:
         if wait is not None:
             self._left.pop(wait.number, None)
 
-    def cancel(self, key: Key) -> bool:
-        """The client gives up a wait. False when there is none that is open."""
+    def call(self, key: Key) -> None:
+        """A call of the wait is under way, until :meth:`returned`."""
+        self._called.add(key)
+
+    def returned(self, key: Key) -> None:
+        """It is not any more."""
+        self._called.discard(key)
+
+    def is_called(self, key: Key) -> bool:
+        """Return True while a call of the wait is under way; between two of them nobody looks after it."""
+        return key in self._called
+
+    def cancel(self, key: Key) -> Waiting | None:
+        """The client gives up a wait: return it, if it is open. A call that is under way has to expire it."""
         wait = self._of.get(key)
         if wait is None or wait.outcome != "open":
-            return False
+            return None
         self._cancelled.add(key)
-        return True
+        return wait
 
     def is_cancelled(self, key: Key) -> bool:
         """Return True when its client has given it up."""
