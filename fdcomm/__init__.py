@@ -51,6 +51,7 @@ from fdcomm.errors import (
     StaleAnswerError,
     StalePauseError,
     StaleReportError,
+    StartFailedError,
     StatusBusyError,
     StatusCancelledError,
     TaskEndedError,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
     from fdcomm.pause import PauseControl, PauseStatistics
+    from fdcomm.readiness import PartHealth, Readiness
     from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
     from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
     from fdcomm.signals.lock import IPCLock
@@ -107,6 +109,7 @@ __all__ = (
     "LayerSender",
     "LayerTimeoutError",
     "NotPausedError",
+    "PartHealth",
     "PartReport",
     "PauseControl",
     "PauseEndedError",
@@ -117,6 +120,7 @@ __all__ = (
     "ProtocolViolationError",
     "RankError",
     "ReadOnlyError",
+    "Readiness",
     "RearrangeBusyError",
     "RearrangeControl",
     "RearrangeEndedError",
@@ -136,6 +140,7 @@ __all__ = (
     "StaleAnswerError",
     "StalePauseError",
     "StaleReportError",
+    "StartFailedError",
     "StatusBusyError",
     "StatusCancelledError",
     "StatusCoordinator",
@@ -164,6 +169,8 @@ _HOME: Final = {
     "LayerSender": "fdcomm.layerwise",
     "PauseControl": "fdcomm.pause",
     "PauseStatistics": "fdcomm.pause",
+    "PartHealth": "fdcomm.readiness",
+    "Readiness": "fdcomm.readiness",
     "RearrangeControl": "fdcomm.rearrange",
     "RearrangeOutcome": "fdcomm.rearrange",
     "RearrangeStatus": "fdcomm.rearrange",

@@ -54,6 +54,7 @@ __all__ = (
     "StaleAnswerError",
     "StalePauseError",
     "StaleReportError",
+    "StartFailedError",
     "StatusBusyError",
     "StatusCancelledError",
     "TaskEndedError",
@@ -233,6 +234,10 @@ class NotPausedError(FdcommError, RuntimeError):
 
 class JobCancelledError(FdcommError, RuntimeError):
     """A pause told the job to end."""
+
+
+class StartFailedError(FdcommError, RuntimeError):
+    """A part that the call waits for says that it cannot serve. ``request`` is (component, rank, health) of each."""
 
 
 class StatusBusyError(FdcommError, RuntimeError):

@@ -83,6 +83,9 @@ CATALOGUE: dict[str, Listed] = {
     "pause": Listed("models.pause:Pause", "models.pause_bugs:BUGS", "models.pause_properties"),
     "control": Listed("models.control:Control", "models.control_bugs:BUGS", "models.control_properties", timed=True),
     "status": Listed("models.status:Status", "models.status_bugs:BUGS", "models.status_properties", timed=True),
+    "readiness": Listed(
+        "models.readiness:Readiness", "models.readiness_bugs:BUGS", "models.readiness_properties", timed=True
+    ),
     "rearrange": Listed(
         "models.rearrange:Rearrange", "models.rearrange_bugs:BUGS", "models.rearrange_properties", timed=True
     ),

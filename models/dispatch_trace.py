@@ -36,6 +36,7 @@ JUDGES = {
     "word": "models.word_trace",
     "control": "models.control_trace",
     "status": "models.status_trace",
+    "readiness": "models.readiness_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

@@ -8,6 +8,7 @@ from typing import Final
 from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.members import Channel, Place
 from fdcomm.host.pause_channel import PauseChannel
+from fdcomm.host.readiness_channel import ReadinessChannel
 from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.host.status_channel import StatusChannel
 
@@ -16,6 +17,7 @@ __all__ = ("ACTIONS", "CHANNELS")
 CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
     "control": ControlChannel,
     "pause": PauseChannel,
+    "readiness": ReadinessChannel,
     "rearrange": RearrangeChannel,
     "status": StatusChannel,
 }
@@ -27,6 +29,9 @@ ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     PauseChannel: frozenset(
         {"join", "leave", "next_order", "report", "pause", "resume", "cancel", "hold", "let_go", "view"}
         | {"give_up", "look"}
+    ),
+    ReadinessChannel: frozenset(
+        {"declare", "mirror", "begin", "ready", "fail", "beat", "leave", "wait", "cancel", "watch", "view"}
     ),
     RearrangeChannel: frozenset(
         {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from fdcomm.errors import DuplicateRankError, RankError
 from fdcomm.host import refusals
-from fdcomm.runtime import Runtime
+from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
 __all__ = ("AnswerChannel", "Channel", "Member", "Place", "Ranks")
@@ -52,6 +52,8 @@ class Place:
     recorder: Recorder | None = None
     is_connected: Callable[[int], bool] = lambda session: True
     refused: Callable[[], int] = lambda: 0
+    words: Words | None = None
+    """Shared words of the channel's own, where it has some."""
 
 
 @dataclass(slots=True)

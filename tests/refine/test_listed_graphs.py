@@ -16,6 +16,7 @@ from tests.refine import (
     layerwise_graphs,
     pause_graphs,
     published_graphs,
+    readiness_graphs,
     rearrange_graphs,
     shipped_graphs,
     signal_graphs,
@@ -40,6 +41,8 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("control/Control.tla", control_graphs.FIXED),
         ("control/ControlShipped.tla", control_graphs.SHIPPED),
         ("status/Status.tla", status_graphs.FIXED),
+        ("readiness/Readiness.tla", readiness_graphs.FIXED),
+        ("readiness/ReadinessShipped.tla", readiness_graphs.SHIPPED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]

@@ -82,6 +82,7 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
             "word": "A change's way",
             "control": "A request's way",
             "status": "A request's way",
+            "readiness": "A launch's way",
             "barrier": "A round's way",
             "signal": "A segment's way",
             "layerwise": "A task's way",

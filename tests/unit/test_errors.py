@@ -57,6 +57,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "TaskEndedError": (RuntimeError,),
     "StalePauseError": (RuntimeError,),
     "StaleReportError": (RuntimeError,),
+    "StartFailedError": (RuntimeError,),
     "StatusBusyError": (RuntimeError,),
     "StatusCancelledError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),

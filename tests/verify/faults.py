@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models import barrier_shipped, control_shipped, gate_shipped, pause_shipped, status_shipped, status_shipped_races
+from models import (
+    barrier_shipped,
+    control_shipped,
+    gate_shipped,
+    pause_shipped,
+    readiness_shipped,
+    status_shipped,
+    status_shipped_races,
+)
 from models.barrier import Barrier
 from models.barrier_bugs import BUGS as BARRIER_BUGS
 from models.control import Control
@@ -26,6 +34,8 @@ from models.gate_bugs import FORGETFUL
 from models.kernel import Model, show
 from models.pause import Pause
 from models.pause_bugs import BUGS as PAUSE_BUGS
+from models.readiness import Readiness
+from models.readiness_bugs import BUGS as READINESS_BUGS
 from models.status import Status
 from models.status_bugs import BUGS as STATUS_BUGS
 from tests.explore import item_models
@@ -49,6 +59,8 @@ _TABLES: dict[str, tuple[Callable[[Any], Model[Any]], Mapping[str, Any]]] = {
     "MCControlShipped": (control_shipped.ControlShipped, control_shipped.RACES),
     "MCPause": (Pause, PAUSE_BUGS),
     "MCPauseShipped": (pause_shipped.PauseShipped, pause_shipped.RACES),
+    "MCReadiness": (Readiness, READINESS_BUGS),
+    "MCReadinessShipped": (readiness_shipped.ReadinessShipped, readiness_shipped.RACES),
     "MCStatus": (Status, STATUS_BUGS),
     "MCStatusShipped": (status_shipped.StatusShipped, status_shipped_races.RACES),
 }
