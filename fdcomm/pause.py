@@ -13,7 +13,8 @@ from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
 from fdcomm.handle import Handle
 from fdcomm.jobs import Job, RankJobs
-from fdcomm.pause_waits import PauseStatistics, Progress, Waits, period
+from fdcomm.pause_waits import PauseStatistics, Progress, Waits
+from fdcomm.watched import period
 
 __all__ = ("PauseControl", "PauseStatistics", "Progress")
 
