@@ -10,12 +10,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
 
+from fdcomm.aio_watched import end_of, to_the_end, told
 from fdcomm.core.pause import Mode
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.errors import FdcommError
 from fdcomm.handle import Handle
 from fdcomm.pause import PauseControl
-from fdcomm.pause_waits import PauseStatistics, Progress, new_token, period
+from fdcomm.pause_waits import PauseStatistics, Progress, new_token
+from fdcomm.watched import period
 
 __all__ = ("AsyncPauseControl", "OnCancel")
 
@@ -25,7 +27,6 @@ OnCancel: TypeAlias = Literal["leave", "cancel_pause"]
 T = TypeVar("T")
 _THREADS = 8
 _QUICK_THREADS = 2
-_AGAIN_S = 0.05
 
 
 class AsyncPauseControl:
@@ -71,7 +72,7 @@ class AsyncPauseControl:
             return (await self._waited("pause", call, progress, every))[0]
         except asyncio.CancelledError:
             if on_cancel == "cancel_pause":
-                await _to_the_end(self._start(self._cancel_pause))
+                await to_the_end(self._start(self._cancel_pause))
             raise
 
     async def resume(
@@ -119,7 +120,7 @@ class AsyncPauseControl:
         try:
             yield number
         finally:
-            await _to_the_end(self._end(number, client, resume=resume, timeout=timeout))
+            await to_the_end(self._end(number, client, resume=resume, timeout=timeout))
 
     async def clear(
         self,
@@ -135,7 +136,7 @@ class AsyncPauseControl:
         try:
             return await work()
         finally:
-            await _to_the_end(self._end(number, client, resume=begun, timeout=timeout))
+            await to_the_end(self._end(number, client, resume=begun, timeout=timeout))
 
     async def statistics(self) -> PauseStatistics:
         """As :meth:`PauseControl.statistics`."""
@@ -178,17 +179,11 @@ class AsyncPauseControl:
         future = self._threads.submit(call, token)
         answer = asyncio.wrap_future(future)
         try:
-            while not (await asyncio.wait([answer], timeout=seconds))[0]:
-                try:
-                    seen = await self._at_once(self._control._waits.look)
-                except FdcommError:  # what has happened to the host is what the call is told, too
-                    continue
-                if progress is not None:
-                    progress(seen)
+            await told(answer, lambda: self._at_once(self._control._waits.look), progress, seconds)
         except (Exception, asyncio.CancelledError):
             answer.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             give_up = partial(self._control._waits.give_up, token)
-            await _to_the_end(self._abandon(future, end or give_up, undo))
+            await to_the_end(self._abandon(future, end or give_up, undo))
             raise
         return answer.result()
 
@@ -198,15 +193,9 @@ class AsyncPauseControl:
         end: Callable[[], object],
         undo: Callable[[T], Awaitable[object]] | None,
     ) -> None:
-        def until_ended() -> None:
-            while not future.done():  # the call may not have reached the host yet
-                with contextlib.suppress(FdcommError):  # then the call itself ends with this error
-                    end()
-                concurrent.futures.wait([future], _AGAIN_S)
-
         if future.cancel():
             return
-        await self._at_once(until_ended)
+        await self._at_once(partial(end_of, future, end))
         if undo is not None and future.exception() is None:
             await undo(future.result())
 
@@ -230,16 +219,3 @@ class AsyncPauseControl:
     def _cancel_pause(self) -> None:
         with contextlib.suppress(FdcommError):  # the cancellation is what the caller is told
             self._control.cancel_pause(timeout=10.0)
-
-
-async def _to_the_end(work: Awaitable[T]) -> T:
-    """Wait for what must not be left half done, also when this is cancelled; then raise that."""
-    task, cancelled = asyncio.ensure_future(work), None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled from task.exception()
-    return task.result()

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import contextlib
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
+from fdcomm.aio_watched import end_of, told
 from fdcomm.deadline import DEFAULT, Timeout
-from fdcomm.errors import FdcommError
 from fdcomm.handle import Handle
-from fdcomm.status import StatusCoordinator, StatusResult
+from fdcomm.status import Progress, StatusCoordinator, StatusResult
 from fdcomm.status_constants import ModelWeightsStatus
+from fdcomm.watched import period
 
 __all__ = ("AsyncStatusCoordinator",)
 
 _THREADS: Final = 8
-_LOOK_S: Final = 0.05
 T = TypeVar("T")
 
 
@@ -35,13 +34,17 @@ class AsyncStatusCoordinator:
         self._coordinator = StatusCoordinator(queue)
         self._threads = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="fdcomm status")
 
-    async def clear(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
-        """As :meth:`StatusCoordinator.clear`."""
-        return await self._asked(partial(self._coordinator.clear, timeout=timeout))
+    async def clear(
+        self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0
+    ) -> StatusResult:
+        """As :meth:`StatusCoordinator.clear`. ``progress`` is called in the loop."""
+        return await self._asked(partial(self._coordinator.clear, timeout=timeout), progress, every)
 
-    async def update(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
-        """As :meth:`StatusCoordinator.update`."""
-        return await self._asked(partial(self._coordinator.update, timeout=timeout))
+    async def update(
+        self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0
+    ) -> StatusResult:
+        """As :meth:`StatusCoordinator.update`. ``progress`` is called in the loop."""
+        return await self._asked(partial(self._coordinator.update, timeout=timeout), progress, every)
 
     async def words(self) -> dict[str, int]:
         """As :meth:`StatusCoordinator.words`."""
@@ -74,18 +77,15 @@ class AsyncStatusCoordinator:
     async def _in_thread(self, call: Callable[[], T]) -> T:
         return await asyncio.wrap_future(self._threads.submit(call))
 
-    async def _asked(self, call: Callable[[], StatusResult]) -> StatusResult:
+    async def _asked(self, call: Callable[[], StatusResult], progress: Progress | None, every: float) -> StatusResult:
+        seconds = None if progress is None else period(every, "status")
         future = self._threads.submit(call)
+        answer = asyncio.wrap_future(future)
         try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            if not future.done():
-                self._threads.submit(self._end, future)
+            await told(answer, self.statistics, progress, seconds)
+        except (Exception, asyncio.CancelledError):
+            answer.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            if not future.cancel():
+                self._threads.submit(end_of, future, self._coordinator.cancel)
             raise
-
-    def _end(self, future: concurrent.futures.Future[StatusResult]) -> None:
-        """Cancel until the call has ended: it may not have reached the host yet."""
-        while not future.done():
-            with contextlib.suppress(FdcommError):  # then the call itself ends with this error
-                self._coordinator.cancel()
-            concurrent.futures.wait([future], _LOOK_S)
+        return answer.result()

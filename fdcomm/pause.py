@@ -13,7 +13,8 @@ from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
 from fdcomm.handle import Handle
 from fdcomm.jobs import Job, RankJobs
-from fdcomm.pause_waits import PauseStatistics, Progress, Waits, period
+from fdcomm.pause_waits import PauseStatistics, Progress, Waits
+from fdcomm.watched import period
 
 __all__ = ("PauseControl", "PauseStatistics", "Progress")
 
@@ -198,6 +199,7 @@ class PauseControl:
 
         Raises:
             CommTimeoutError: As :meth:`paused`. When it comes from the resume, the work was done.
+            PauseEndedError: Another client cancelled the pause before this call saw it reached; nothing was done.
         """
         number, client, begun = self._held(mode, timeout, progress, every, resume=None)
         try:
@@ -269,14 +271,7 @@ class PauseControl:
         """Return the pause's number, who holds it, and whether this call began it."""
         if mode not in MODES:
             raise ConfigError(f"pause: mode={mode!r} is none of {', '.join(MODES)}", operation="pause")
-        answer: tuple[int, int, bool] = self._wait(
-            "pause",
-            mode,
-            hold,
-            timeout=timeout,
-            token=token,
-            **waiting,
-        )
+        answer: tuple[int, int, bool] = self._wait("pause", mode, hold, timeout=timeout, token=token, **waiting)
         return answer
 
     def _held(

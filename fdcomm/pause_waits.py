@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias
 
-from fdcomm.deadline import Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, FdcommError
 from fdcomm.handle import Handle
+from fdcomm.watched import watched
 
-__all__ = ("PauseStatistics", "Progress", "Waits", "new_token", "period")
+__all__ = ("PauseStatistics", "Progress", "Waits", "new_token")
 
 _PROTOCOL: Final = "pause"
-_AGAIN_S: Final = 0.05
 FRESH_S: Final = 0.2
 """How long a look waits for what the ranks answer. A rank that is stopped does not hold up the news of the others."""
 
@@ -79,14 +77,6 @@ def new_token() -> int:
     return next(_tokens)
 
 
-def period(every: Timeout, operation: str) -> float:
-    """Return the seconds between two calls of a progress function."""
-    seconds = timeout_seconds(every, operation)
-    if not seconds:
-        raise ConfigError(f"{operation}: every={every!r} must be a number of seconds above 0", operation=operation)
-    return seconds
-
-
 class Waits:
     """Makes the calls of one handle that wait."""
 
@@ -113,47 +103,16 @@ class Waits:
         When that raises, or this thread is interrupted, the call is given up, or ended by ``end``; if it has been
         answered nevertheless, ``undo`` is called with the answer.
         """
-        runtime = self._queue._runtime
-        ended = runtime.condition()
-        found: list[tuple[Any, BaseException | None]] = []
         token = new_token()
-
-        def wait() -> None:
-            answer: Any = None
-            error: BaseException | None = None
-            try:
-                answer = self.call(action, *args, limit=limit, token=token)
-            except BaseException as caught:  # noqa: BLE001 - raised below, in the caller's thread
-                error = caught
-            with ended:
-                found.append((answer, error))
-                ended.notify_all()
-
-        def over(seconds: float) -> bool:
-            with ended:
-                if not found:
-                    ended.wait(seconds)
-                return bool(found)
-
-        runtime.spawn(wait, "fdcomm-pause-wait")
-        try:
-            while not over(every):
-                try:
-                    seen = self.look()
-                except FdcommError:  # what has happened to the host is what the call is told, too
-                    continue
-                progress(seen)
-        except BaseException:
-            while not over(_AGAIN_S):  # the call may not have reached the host yet
-                with contextlib.suppress(FdcommError):  # then the call itself ends with this error
-                    self.give_up(token) if end is None else end()
-            if found[0][1] is None:
-                undo(found[0][0])
-            raise
-        answer, error = found[0]
-        if error is not None:
-            raise error
-        return answer
+        return watched(
+            self._queue._runtime,
+            partial(self.call, action, *args, limit=limit, token=token),
+            look=self.look,
+            progress=progress,
+            every=every,
+            end=end or partial(self.give_up, token),
+            undo=undo,
+        )
 
     def look(self) -> PauseStatistics:
         """Ask the ranks how many jobs run, and return what is known soon after."""

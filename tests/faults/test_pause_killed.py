@@ -292,6 +292,7 @@ def test_the_host_is_killed_while_everybody_waits() -> None:
         job = group.one.admit()
         waits = [Background(lambda: group.api.pause(timeout=None)), Background(lambda: group.api.clear(lambda: None))]
         until(lambda: group.api.statistics().waiting == 2, "both wait")
+        until(lambda: group.api.statistics().behind == (), "the gate shuts")
         waits.append(Background(lambda: group.one.admit(timeout=None)))
         watched = Background(lambda: group.api.pause(timeout=None, progress=lambda seen: None, every=0.01))
         os.kill(_pid(group.server), signal.SIGKILL)

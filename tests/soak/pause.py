@@ -135,7 +135,11 @@ class Soak:
 
     def _collect(self) -> None:
         """Read every result; those of jobs that have ended are all there. While the pause is held, or at the end."""
+        begun = self.words.all_begun()
         while (result := self.server.get_transfer_done_signal()) is not None:
+            if self.words.all_begun() != begun:  # then there is no end of it
+                self.figures.overlaps += 1
+                return
             number, _, thread, count, how = result
             self.figures.jobs[how] += 1
             self.figures.twice += count <= self._read[number, thread]
