@@ -101,7 +101,7 @@ def test_a_part_that_is_stopped_is_stuck_and_recovers(server: EngineWorkerQueue,
         assert _health(server, 1) == "ready"
 
 
-@pytest.mark.parametrize("point", ["Join.done", "Ready.enter", "Ready.done", "Wait.done", "Complete.done", "Fail.done"])
+@pytest.mark.parametrize("point", ["Join.done", "Ready.done", "Wait.done", "Fail.done"])
 def test_the_host_is_killed_at_a_point(point: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FDCOMM_FAULTS", f"{point}=kill")
     with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=1) as server:

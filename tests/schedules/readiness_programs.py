@@ -206,7 +206,7 @@ def cancelled(runtime: ControlledRuntime) -> Scenario:
 
     def canceller() -> None:
         while not bed.told[0] and not bed.act(bed.clients[0], "cancel", 1):
-            runtime.sleep(1.0)
+            runtime.sleep(1.0)  # it has not begun yet
 
     def final() -> None:
         assert bed.told[0] in (["done"], ["cancelled"]), f"told {bed.told}"
@@ -266,7 +266,7 @@ def host_ends(runtime: ControlledRuntime) -> Scenario:
 
 
 def watcher(runtime: ControlledRuntime) -> Scenario:
-    """A client watches, and another one sees the progress of its wait: both see the end."""
+    """A client watches a part come up: it sees the end, whenever it looks."""
     bed = Bed(runtime, ONE)
 
     def watch() -> None:
@@ -276,10 +276,21 @@ def watcher(runtime: ControlledRuntime) -> Scenario:
             assert view["changes"] > seen
             seen = view["changes"]
             if view["parts"][0]["health"] == "ready":
+                bed.told[1].append("seen")
                 return
 
-    def progress() -> None:
-        seen, healths = -1, []
+    def final() -> None:
+        assert bed.told[1] == ["seen"], f"told {bed.told}"
+
+    return bed.scenario({"watcher": watch, **bed.parts()}, final)
+
+
+def progress(runtime: ControlledRuntime) -> Scenario:
+    """A wait that is told of progress goes on over several calls, and ends."""
+    bed = Bed(runtime, ONE)
+
+    def client() -> None:
+        seen = -1
         while True:
             end = bed.act(bed.clients[0], "wait", 1, ["cache"], None, False, seen)
             if end["outcome"] != "open":
@@ -287,17 +298,35 @@ def watcher(runtime: ControlledRuntime) -> Scenario:
                 return
             assert end["changes"] > seen
             seen = end["changes"]
-            healths += [part["health"] for part in end["parts"]]
-            assert set(healths) <= {"away", "starting"}, f"seen {healths}"
+            assert {part["health"] for part in end["parts"]} <= {"away", "starting"}
 
     def final() -> None:
         assert bed.told[0] == ["done"], f"told {bed.told}"
 
-    return bed.scenario({"client": progress, "watcher": watch, **bed.parts()}, final)
+    return bed.scenario({"client": client, **bed.parts()}, final)
+
+
+def given_up(runtime: ControlledRuntime) -> Scenario:
+    """A wait is cancelled between two of its calls, or in one, or when it has ended: it does not stay."""
+    bed = Bed(runtime, ONE)
+
+    def client() -> None:
+        end = bed.act(bed.clients[0], "wait", 1, ["cache"], None, False, -1)
+        bed.told[0].append(end["outcome"])
+        if end["outcome"] == "open":
+            bed.told[0].append(bed.act(bed.clients[0], "cancel", 1))
+
+    def final() -> None:
+        assert bed.told[0] in (["done"], ["open", True], ["open", False]), f"told {bed.told}"
+        core = bed.channel._core
+        assert core is not None
+        assert not core.open
+
+    return bed.scenario({"client": client, **bed.parts()}, final)
 
 
 PROGRAMS: dict[str, tuple[Program, Bound]] = {
-    "2 parts come up": (Program("2 parts", partial(come_up, declared=CACHE, names=("cache",))), Bound(spurious=1)),
+    "2 parts come up": (Program("2 parts", partial(come_up, declared=CACHE, names=("cache",))), Bound()),
     "launch order": (Program("order", in_order), Bound()),
     "a part is lost": (Program("loss", loss), Bound()),
     "a part is restarted": (Program("restart", restart), Bound()),
@@ -308,7 +337,9 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "a loop stands still": (Program("stuck loop", stuck_loop), Bound(ticks=1)),
     "the client is lost": (Program("end of the client", client_ends), Bound()),
     "end of the host": (Program("end of the host", host_ends), Bound(spurious=1)),
-    "a watcher": (Program("watcher", watcher), Bound()),
+    "a watcher": (Program("watcher", watcher), Bound(spurious=1)),
+    "a wait with progress": (Program("progress", progress), Bound(spurious=1)),
+    "a wait that is given up": (Program("given up", given_up), Bound()),
 }
 
 LARGER: dict[str, Program] = {

@@ -29,7 +29,7 @@ _ACTIONS = set(Readiness().actions)
 _ENVIRONMENT = {"Crash", "Cut", "LateWord", "Age", "Beat", "GhostBeat"}
 _Offer = tuple[str, Callable[..., Row], tuple[object, ...]]
 # Programs of many schedules are left to the nightly verification.
-_SLOW = ("2 parts come up", "a cancel", "a watcher")
+_SLOW = ("2 parts come up", "a cancel")
 
 
 def checks(level: str, size: str) -> list[Check]:
