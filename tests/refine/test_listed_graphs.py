@@ -9,6 +9,7 @@ from models.kernel import show
 from tests.refine import (
     barrier_graphs,
     bitmask_graphs,
+    blocks_graphs,
     control_graphs,
     dispatch_graphs,
     gate_graphs,
@@ -29,6 +30,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("dispatch/Dispatch.tla", dispatch_graphs.FIXED),
         ("dispatch/DispatchShipped.tla", shipped_graphs.SHIPPED),
         ("bitmask/Bitmask.tla", bitmask_graphs.FIXED),
+        ("blocks/Blocks.tla", blocks_graphs.FIXED),
         ("gate/Gate.tla", gate_graphs.FIXED),
         ("barrier/Barrier.tla", barrier_graphs.FIXED),
         ("rearrange/Rearrange.tla", rearrange_graphs.FIXED),

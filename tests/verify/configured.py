@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from models import (
+    blocks_shipped,
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
@@ -18,6 +19,8 @@ from models import (
     word_sequence,
     worker_loop,
 )
+from models.blocks import Blocks
+from models.blocks import Config as BlocksConfig
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
@@ -40,6 +43,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "MCLayerwise": (LayerwiseConfig, Layerwise),
     "LayerPair": (layerwise_pair.Config, layerwise_pair.LayerPair),
     "LayerOpen": (layerwise_open.Config, layerwise_open.LayerOpen),
+    "MCBlocks": (BlocksConfig, Blocks),
+    "BlocksShipped": (blocks_shipped.Config, blocks_shipped.BlocksShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
     "MCSignal": (SignalConfig, Signal),
     "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
