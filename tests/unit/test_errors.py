@@ -34,6 +34,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "InconsistentAnswersError": (ValueError,),
     "JobCancelledError": (RuntimeError,),
     "LayerTimeoutError": (TimeoutError,),
+    "NoBlocksError": (RuntimeError,),
     "NotPausedError": (RuntimeError,),
     "PauseEndedError": (RuntimeError,),
     "PayloadError": (pickle.PicklingError, TypeError),
@@ -54,11 +55,14 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "SignalSpaceError": (OSError,),
     "SignalTornError": (),
     "StaleAnswerError": (RuntimeError,),
+    "StaleLeaseError": (RuntimeError,),
     "TaskEndedError": (RuntimeError,),
     "StalePauseError": (RuntimeError,),
     "StaleReportError": (RuntimeError,),
     "StatusBusyError": (RuntimeError,),
     "StatusCancelledError": (RuntimeError,),
+    "TransferCancelledError": (RuntimeError,),
+    "TransferFailedError": (RuntimeError,),
     "UnsafeConfigError": (ValueError,),
 }
 
