@@ -26,6 +26,7 @@ __all__ = (
     "FdcommError",
     "FencedError",
     "ForkedHandleError",
+    "HandlerTimeoutError",
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
@@ -311,3 +312,7 @@ class TransferCancelledError(FdcommError, RuntimeError):
 class TransferFailedError(FdcommError, RuntimeError):
     """A transfer was not done by every rank. ``missing`` has the ranks that failed, ``request`` is the task's number.
     The source is its issuer's again, and the target is free."""
+
+
+class HandlerTimeoutError(FdcommError, TimeoutError):
+    """A handler of transfer tasks runs longer than its limit. Its task has failed; its job counts until it ends."""

@@ -10,6 +10,7 @@ from fdcomm.host.members import Channel, Place
 from fdcomm.host.pause_channel import PauseChannel
 from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.host.status_channel import StatusChannel
+from fdcomm.host.transfer_channel import TransferChannel
 
 __all__ = ("ACTIONS", "CHANNELS")
 
@@ -18,6 +19,7 @@ CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
     "pause": PauseChannel,
     "rearrange": RearrangeChannel,
     "status": StatusChannel,
+    "transfer": TransferChannel,
 }
 """Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
 
@@ -30,5 +32,9 @@ ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     RearrangeChannel: frozenset(
         {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
         | {"report", "take_update", "updated", "put_stats", "stats"}
+    ),
+    TransferChannel: frozenset(
+        {"issue", "withdraw", "clear", "abandon", "result", "acknowledge", "outstanding", "view"}
+        | {"next_task", "accept", "refuse", "report", "leave"}
     ),
 }
