@@ -36,6 +36,8 @@ JUDGES = {
     "word": "models.word_trace",
     "control": "models.control_trace",
     "status": "models.status_trace",
+    "blocks": "models.blocks_trace",
+    "transfer": "models.transfer_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 
