@@ -57,7 +57,7 @@ class Transfer(Model[State]):
             "Join": of_rank("Join", self.join),
             "Leave": of_rank("Leave", self.leave),
             "Crash": of_rank("Crash", self.crash),
-            "Fence": of_rank("Fence", self.fence),
+            "Fence": self.fence,
             "Vanish": of_rank("Vanish", self.vanish),
             "Reappear": of_rank("Reappear", self.reappear),
             "Issue": self.issue,
@@ -112,8 +112,12 @@ class Transfer(Model[State]):
             return None
         return s._replace(status=replaced(s.status, rank, DEAD))
 
-    def fence(self, s: State, rank: int) -> State | None:
-        """The host notices: what the rank has not reported fails, and what waits to start."""
+    def fence(self, s: State) -> Steps:
+        """The host notices that a process is gone."""
+        return each("Fence", "rank", self.ranks, self.fence_of, s)
+
+    def fence_of(self, s: State, rank: int) -> State | None:
+        """What the rank has not reported fails, and so does what waits to start."""
         if s.status[rank] != DEAD:
             return None
         states = (QUEUED, STARTED) if self.guards.FenceFrees else ()

@@ -131,7 +131,7 @@ class Transfer(Members, Generic[P]):
     def abandon(self, number: int, client: int) -> Task[P] | None:
         """Abandon: end a started task of the client without the ranks that have not reported. None: it has no such."""
         task = self.started.get(number)
-        if task is None or task.owner != client:
+        if task is None or task.owner != client or client not in self.clients:
             return None
         task.without |= {rank for rank in range(self.ranks) if not task.reported(rank)}
         self._end(task, "failed")

@@ -45,7 +45,7 @@ class TransferChannel(AnswerChannel):
             while True:
                 if core.lost:
                     raise _issue_lost(operation, tuple(sorted(core.lost)), deadline.waited())
-                task = core.issue(member.producer, kind, payload)
+                task = core.issue(_client(member), kind, payload)
                 if task is not None:
                     break
                 if deadline.expired():
@@ -58,14 +58,14 @@ class TransferChannel(AnswerChannel):
                 self._writable.wait(deadline.remaining())
                 self._member(session, operation)
             known = self._kinds.setdefault(kind, len(self._kinds) + 1)
-            self._record("Issue", {"client": member.producer, "kind": known}, {"number": task.number})
+            self._record("Issue", {"client": _client(member), "kind": known}, {"number": task.number})
             self._readable.notify_all()
             return task.number
 
     def withdraw(self, session: int) -> tuple[int, ...]:
         """Withdraw; return the numbers."""
         with self._readable:
-            client = self._member(session, "transfer.withdraw").producer
+            client = _client(self._member(session, "transfer.withdraw"))
             return self._cancelled("Withdraw", {"client": client}, self._core.withdraw(client))
 
     def clear(self, session: int) -> tuple[int, ...]:
@@ -77,7 +77,7 @@ class TransferChannel(AnswerChannel):
     def abandon(self, session: int, number: int) -> bool:
         """Abandon. False: the task has not started, has ended, or is another client's."""
         with self._readable:
-            client = self._member(session, "transfer.abandon").producer
+            client = _client(self._member(session, "transfer.abandon"))
             if self._core.abandon(number, client) is None:
                 return False
             self._record("Abandon", {"number": number})
@@ -89,7 +89,7 @@ class TransferChannel(AnswerChannel):
         core, operation = self._core, "transfer.result"
         self._runtime.point("HandOut.enter")
         with self._readable:
-            client = self._member(session, operation).producer
+            client = _client(self._member(session, operation))
             deadline = Deadline(timeout, self._runtime.monotonic)
             while (task := core.hand_out(client)) is None:
                 self._acknowledge(client)
@@ -105,12 +105,12 @@ class TransferChannel(AnswerChannel):
     def acknowledge(self, session: int) -> None:
         """Acknowledge, if there is something."""
         with self._readable:
-            self._acknowledge(self._member(session, "transfer.acknowledge").producer)
+            self._acknowledge(_client(self._member(session, "transfer.acknowledge")))
 
     def outstanding(self, session: int) -> int:
         """Return how many of this client's tasks were not acknowledged."""
         with self._readable:
-            return self._core.outstanding(self._member(session, "transfer.outstanding").producer)
+            return self._core.outstanding(_client(self._member(session, "transfer.outstanding")))
 
     # -- ranks ---------------------------------------------------------------------------------------------------
 
@@ -235,8 +235,8 @@ class TransferChannel(AnswerChannel):
     def _exit(self, member: Member, *, lost: bool) -> None:
         if member.rank is not None:
             self._given.pop(member.rank, None)
-        if self._core.gone(member.producer):
-            self._record("Gone", {"client": member.producer})
+        if self._core.gone(_client(member)):
+            self._record("Gone", {"client": _client(member)})
 
     def _post(self) -> dict[str, Any]:
         core = self._core
@@ -247,9 +247,15 @@ class TransferChannel(AnswerChannel):
                 [t.number, sorted(t.values), sorted(t.errors), sorted(t.without)] for t in core.started.values()
             ],
             "votes": list(core.votes),
-            "results": [[client, [t.number for t in box.results]] for client, box in sorted(core.clients.items())],
+            "results": [
+                [client, [[t.number, t.state] for t in box.results]] for client, box in sorted(core.clients.items())
+            ],
             "lost": sorted(core.lost),
         }
+
+
+def _client(member: Member) -> int:
+    return member.producer + 1
 
 
 def _issue_lost(operation: str, lost: tuple[int, ...], waited_s: float) -> PeerLostError:
