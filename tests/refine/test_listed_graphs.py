@@ -20,6 +20,7 @@ from tests.refine import (
     shipped_graphs,
     signal_graphs,
     status_graphs,
+    transfer_graphs,
 )
 from tla.manifest import load, with_graph
 from tla.run import ROOT
@@ -41,6 +42,8 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("control/Control.tla", control_graphs.FIXED),
         ("control/ControlShipped.tla", control_graphs.SHIPPED),
         ("status/Status.tla", status_graphs.FIXED),
+        ("transfer/Transfer.tla", transfer_graphs.FIXED),
+        ("transfer/TransferShipped.tla", transfer_graphs.SHIPPED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]

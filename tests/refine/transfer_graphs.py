@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from models import transfer_shipped as shipped
 from models.graph import Difference, Named, build, compare, named
 from models.transfer import Config, Guards, Report, State, Transfer
 from models.transfer_bugs import BUGS
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "LARGE", "UNGUARDED", "compared", "spec_graph")
+__all__ = (
+    "FAULTY",
+    "FIXED",
+    "LARGE",
+    "SHIPPED",
+    "SHIPPED_LARGE",
+    "UNGUARDED",
+    "compared",
+    "compared_shipped",
+    "spec_graph",
+)
 
 R = frozenset[int]
 
@@ -35,6 +46,15 @@ LARGE: dict[str, Config] = {
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
 
 UNGUARDED = Config(mortal=R({0}), failing=R({0}), guards=Guards.without(*Guards.names()))
+
+SHIPPED: dict[str, shipped.Config] = {
+    "guarded": shipped.Config(max_pauses=0),
+}
+SHIPPED_LARGE: dict[str, shipped.Config] = {
+    "guarded, a pause": shipped.Config(),
+    "the later text": shipped.Config(goes_on=True, early=True, slow=True, clears=True, resets=True, raisers=R({1})),
+    "the first text": shipped.Config(local=True, faulty=R({0}), raisers=R({0})),
+}
 
 
 def decode(state: Mapping[str, Any]) -> State:
@@ -67,3 +87,18 @@ def compared(config: Config) -> tuple[Named[State], Difference[State]]:
     """Return TLC's graph, and what the model's graph lacks or has too much."""
     wanted = spec_graph(config)
     return wanted, compare(wanted, named(build(Transfer(config))))
+
+
+def _decode_shipped(state: Mapping[str, Any]) -> shipped.State:
+    ranks = len(state["pc"])
+    by_rank = {name: function(state[name], ranks) for name in ("told", "active", "inflight", "pc", "pool")}
+    backlog = tuple(tuple(tasks) for tasks in function(state["backlog"], ranks))
+    sets = {name: frozenset(state[name]) for name in ("mask", "done", "dropped", "erred")}
+    return shipped.State(**{**state, **by_rank, **sets, "queue": tuple(state["queue"]), "backlog": backlog})
+
+
+def compared_shipped(config: shipped.Config) -> tuple[Named[shipped.State], Difference[shipped.State]]:
+    """The same for the shipped steps."""
+    module, fields = "transfer/TransferShipped.tla", shipped.State._fields
+    wanted = tlc_graph(module, config.constants(), fields, _decode_shipped)
+    return wanted, compare(wanted, named(build(shipped.TransferShipped(config))))

@@ -26,13 +26,18 @@ _WEIGHT: dict[str, float] = {
     "Issue": 10,
     "Join": 10,
     "Accept": 20,
+    "Start": 1000,
     "ReportOk": 14,
     "ReportFailed": 6,
+    "HandOut": 5,
+    "Refuse": 4,
+    "BackOff": 4,
     "Crash": 1,
     "Leave": 1,
     "Clear": 1,
+    "Abandon": 1,
+    "Gone": 0.3,
 }
-_WEIGHT |= {"Withdraw": 2, "Gone": 0.3, "HandOut": 5, "Refuse": 4, "BackOff": 4, "Abandon": 1, "Start": 1000}
 
 
 def shown(s: State) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from models import (
     layerwise_shipped,
     rearrange_shipped,
     signal_shipped,
+    transfer_shipped,
     word,
     word_counter,
     word_lock,
@@ -28,6 +29,8 @@ from models.rearrange import Config as RearrangeConfig
 from models.rearrange import Rearrange
 from models.signal import Config as SignalConfig
 from models.signal import Signal
+from models.transfer import Config as TransferConfig
+from models.transfer import Transfer
 from tla.manifest import Entry
 from tla.values import parse
 
@@ -48,6 +51,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
     "MCSignal": (SignalConfig, Signal),
     "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
+    "MCTransfer": (TransferConfig, Transfer),
+    "MCTransferShipped": (transfer_shipped.Config, transfer_shipped.TransferShipped),
     "Word": (word.Config, word.Word),
     "Counter": (word_counter.Config, word_counter.Counter),
     "Sequence": (word_sequence.Config, word_sequence.Sequence),
