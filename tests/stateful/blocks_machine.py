@@ -45,10 +45,11 @@ class _CoreMachine(RuleBasedStateMachine):
         (self.state,) = self.model.initial()
         self.driver = BlocksDriver(config, type(self).make)
 
-    @rule(data=st.data(), seldom=st.integers(0, 19))
-    def step(self, data: st.DataObject, seldom: int) -> None:
-        """One action that the model allows; the ends are seldom, because little happens after them."""
-        names = [name for name in possible(self.model, self.state) if name not in _ENDS or seldom == 0]
+    @rule(data=st.data(), luck=st.integers(1, 40))
+    def act(self, data: st.DataObject, luck: int) -> None:
+        """One action that the model allows. Ends are seldom, as little happens after them, and resets not often."""
+        seldom = {"Lose": luck == 40, "Close": luck == 39, "BeginReset": luck % 4 == 0, "Cancel": luck % 4 == 1}
+        names = [name for name in possible(self.model, self.state) if seldom.get(name, True)]
         if not names:
             return
         action, after = chosen(data, self.model, self.state, names)
@@ -114,17 +115,14 @@ class _ClientMachine(RuleBasedStateMachine):
         with contextlib.suppress(wanted):
             self.owned.append(self.lists.allocate(n, kind))
 
-    @precondition(lambda self: self.owned)
+    @precondition(lambda self: self.owned or self.stale)
     @rule(number=st.integers(0, 9))
     def free(self, number: int) -> None:
-        """Somebody gives blocks back."""
-        assert self.lists.recycle(self.owned.pop(number % len(self.owned)))
-
-    @precondition(lambda self: self.stale)
-    @rule(number=st.integers(0, 9))
-    def free_stale(self, number: int) -> None:
-        """Somebody gives back what a reset has taken."""
-        assert not self.lists.recycle(self.stale.pop(number % len(self.stale)))
+        """Somebody gives blocks back, or what a reset has taken."""
+        if self.stale and (number % 2 or not self.owned):
+            assert not self.lists.recycle(self.stale.pop())
+        else:
+            assert self.lists.recycle(self.owned.pop(number % len(self.owned)))
 
     @precondition(lambda self: self.owned)
     @rule(number=st.integers(0, 9), moves=st.booleans())
@@ -187,9 +185,11 @@ class _ClientMachine(RuleBasedStateMachine):
         assert swap.cancel() != swap.done() or swap.lease is None
 
     @precondition(lambda self: self.resetting is None)
-    @rule()
-    def reset(self) -> None:
-        """A reset begins; it waits for what runs."""
+    @rule(luck=st.integers(1, 6))
+    def reset(self, luck: int) -> None:
+        """A reset begins, not too often; it waits for what runs."""
+        if luck not in (3, 5):
+            return
         self.resetting = Background(lambda: self.client.reset(timeout=_LIMIT_S))
         until(lambda: self.lists.statistics().phase != "open" or not self.still_resetting())
         self.settle()

@@ -44,7 +44,7 @@ def test_the_client_and_the_model_agree() -> None:
 
 
 def test_every_action_of_the_client_occurs() -> None:
-    occurred = run_client(settings(FIXED, max_examples=25, deadline=None))
+    occurred = run_client(settings(FIXED, max_examples=60, deadline=None))
     assert {name for name in BLOCKS_EVENTS if not occurred[name]} == set()
 
 

@@ -82,7 +82,7 @@ def _core_edges(plan: str) -> Row:
 
 
 def _v4(size: str) -> list[Check]:
-    core, client = ((50, 40), (25, 50)) if size == "small" else ((2000, 80), (600, 80))
+    core, client = ((40, 50), (60, 50)) if size == "small" else ((2000, 80), (600, 80))
     return [Check(_P, "V4", what, _runs, (what, *runs)) for what, runs in ((_CORE, core), (_CLIENT, client))]
 
 
