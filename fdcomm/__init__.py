@@ -62,6 +62,7 @@ from fdcomm.errors import (
 )
 
 if TYPE_CHECKING:
+    from fdcomm.blocks import BlockLists
     from fdcomm.cache_queue import EngineCacheQueue
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
@@ -76,6 +77,8 @@ if TYPE_CHECKING:
     from fdcomm.stats import DispatchStatistics
     from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
     from fdcomm.status_part import StatusOrder, StatusPart
+    from fdcomm.swap import Swap, SwapResult
+    from fdcomm.transfer_client import TransferClient
     from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
@@ -84,6 +87,7 @@ __all__ = (
     "AuthError",
     "BarrierBrokenError",
     "BarrierMismatchError",
+    "BlockLists",
     "CacheInfoMissingError",
     "ClosedError",
     "CommTimeoutError",
@@ -149,8 +153,11 @@ __all__ = (
     "StatusPart",
     "StatusResult",
     "StatusWord",
+    "Swap",
+    "SwapResult",
     "TaskEndedError",
     "TransferCancelledError",
+    "TransferClient",
     "TransferFailedError",
     "UnsafeConfigError",
     "Word",
@@ -162,6 +169,7 @@ __all__ = (
 __version__ = "0.1.0"
 
 _HOME: Final = {
+    "BlockLists": "fdcomm.blocks",
     "EngineCacheQueue": "fdcomm.cache_queue",
     "ControlClient": "fdcomm.control",
     "ControlRequest": "fdcomm.control",
@@ -189,6 +197,9 @@ _HOME: Final = {
     "http_code": "fdcomm.status",
     "StatusOrder": "fdcomm.status_part",
     "StatusPart": "fdcomm.status_part",
+    "Swap": "fdcomm.swap",
+    "SwapResult": "fdcomm.swap",
+    "TransferClient": "fdcomm.transfer_client",
     "EngineWorkerQueue": "fdcomm.worker_queue",
 }
 """Name -> the module that has it, for all that is imported late."""
