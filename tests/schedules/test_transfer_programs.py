@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,12 +11,12 @@ import pytest
 from fdcomm.core.transfer import Task, Transfer
 from fdcomm.errors import CommTimeoutError
 from fdcomm.host.transfer_channel import TransferChannel
-from fdcomm.testing import Bound, RandomWalk, explore
+from fdcomm.testing import Bound, Program, RandomWalk, explore
 from fdcomm.testing.controlled import ControlledCondition
 from fdcomm.transfer import TransferLoop
 from fdcomm.transfer_work import Work
 from tests.schedules.checks import every_schedule_is_right, failure_is_found, random_schedules_are_right
-from tests.schedules.transfer_programs import LARGER, PROGRAMS
+from tests.schedules.transfer_programs import LARGER, PROGRAMS, looping
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -83,7 +84,7 @@ def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
     failure_is_found(*PROGRAMS[name])
 
 
-# Faults inside of a rank show where pauses meet the loops of two ranks: in random schedules.
+# Faults inside of a rank show where pauses meet its loop: in random schedules.
 
 
 def _admits_late(patch: pytest.MonkeyPatch) -> None:
@@ -135,16 +136,17 @@ def _pause_is_not_told(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(TransferLoop, "_admitted", admitted)
 
 
-INSIDE = {
-    "a job is admitted late": _admits_late,
-    "a job ends before its report": _done_before_report,
-    "a pause is not told": _pause_is_not_told,
+INSIDE: dict[str, tuple[int, Callable[[pytest.MonkeyPatch], None]]] = {
+    "a job is admitted late": (2, _admits_late),
+    "a job ends before its report": (1, _done_before_report),
+    "a pause is not told": (2, _pause_is_not_told),
 }
 
 
 @pytest.mark.parametrize("fault", INSIDE)
 def test_a_fault_inside_of_a_rank_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    INSIDE[fault](monkeypatch)
-    program = LARGER["the loops of 2 ranks, 3 tasks, a pause"]
+    ranks, plant = INSIDE[fault]
+    plant(monkeypatch)
+    program = Program(fault, partial(looping, ranks=ranks, count=2, pauses=True))
     report = explore(program, RandomWalk(20_308, 400), Bound(ticks=2))
     assert report.failure is not None

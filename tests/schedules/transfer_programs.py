@@ -11,7 +11,7 @@ from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from fdcomm.transfer import TransferTask
 from tests.schedules.transfer_testbed import LoopBed, TransferBed
 
-__all__ = ("LARGER", "PROGRAMS")
+__all__ = ("LARGER", "PROGRAMS", "THOROUGH", "looping")
 
 Tasks = dict[str, Callable[[], None]]
 
@@ -176,11 +176,18 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "1 task, 2 ranks": (Program("one task", one_task), Bound(preemptions=1)),
     "a rank refuses": (Program("refused", refused), Bound(spurious=1)),
     "a withdrawal meets the start": (Program("withdrawn", withdrawn), Bound(preemptions=1)),
-    "a rank is lost": (Program("lost", lost), Bound(preemptions=1)),
+    "a rank is lost": (Program("lost", lost), Bound(preemptions=0)),
     "a client stops waiting": (Program("abandoned", abandoned), Bound(spurious=1)),
     "the others are late": (Program("timed", timed), Bound(preemptions=0, ticks=1)),
     "end of the host": (Program("end of the host", end_of_the_host), Bound(spurious=1)),
     "a loop": (Program("a loop", partial(looping, ranks=1, count=1, pauses=False)), Bound(preemptions=0)),
+}
+
+# For the nightly verification.
+THOROUGH: dict[str, tuple[Program, Bound]] = {
+    "a withdrawal meets the start, every schedule": (Program("withdrawn", withdrawn), Bound()),
+    "a rank is lost, a preemption": (Program("lost", lost), Bound(preemptions=1)),
+    "a loop meets a pause": (Program("a pause", partial(looping, ranks=1, count=1, pauses=True)), Bound(preemptions=0)),
 }
 
 LARGER: dict[str, Program] = {

@@ -67,7 +67,9 @@ class TransferBed(HostBed):
                 continue
             given = self.act(rank, "accept", limit)
             if given is not None:
-                counted = self.act(rank, "report", given[0], ok, self.queues[rank]._pickle(rank, "test") if ok else b"no")
+                counted = self.act(
+                    rank, "report", given[0], ok, self.queues[rank]._pickle(rank, "test") if ok else b"no"
+                )
                 self.did.append((rank, given[0], counted))
                 return
 

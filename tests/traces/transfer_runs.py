@@ -97,10 +97,10 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     return events
 
 
-def whole_run(seed: int = 0) -> list[Event]:
-    """Return a random run that has every event."""
+def whole_run(seed: int = 497) -> list[Event]:
+    """Return a random run that has every event. The first seed gives a short one."""
     for number in range(seed, seed + 1000):
-        run = random_run(number, 2, 100)
+        run = random_run(number, 2, 60)
         if {event["action"] for event in run} >= EVENTS:
             return run
     raise AssertionError("no seed gives a run with every action")
@@ -135,7 +135,7 @@ ALTERED = on_copies(
         "a start is missing": dropped("Start"),
         "a rank accepted and it is not told": dropped("Accept"),
         "a report is missing": dropped("ReportOk"),
-        "a refusal is missing": dropped("Refuse"),
+        "a rank that is ready again is not told": dropped("Return"),
         "a result was handed out and it is not told": dropped("HandOut"),
         "a failure that was counted as done": renamed("ReportFailed", "ReportOk"),
         "a task that failed and is called done": valued("Abandon", "post", "results", _all_ok),
