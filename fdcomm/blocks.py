@@ -7,8 +7,17 @@ from typing import Any, Final, Literal, TypeAlias
 
 from fdcomm.core.blocks import Blocks, Lease, Task
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, ConfigError, FdcommError, HostLostError, NoBlocksError, StaleLeaseError
+from fdcomm.errors import (
+    ClosedError,
+    ConfigError,
+    FdcommError,
+    ForkedHandleError,
+    HostLostError,
+    NoBlocksError,
+    StaleLeaseError,
+)
 from fdcomm.errors import TransferCancelledError as Cancelled
+from fdcomm.forksafety import close_in_child
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.stats import BlockStatistics
 from fdcomm.trace import Recorder
@@ -63,6 +72,8 @@ class BlockLists:
         self._recorder = recorder
         self._where = {"protocol": "blocks", "dp": dp}
         self._seq = 0
+        self._forked: list[Callable[[], None]] = []
+        close_in_child(self)
         if recorder is not None:
             recorder.write({**self._where, "action": "Open", "device": device, "host": host})
 
@@ -164,11 +175,23 @@ class BlockLists:
         with self._changed:
             self._core.check()
 
+    def after_fork_in_child(self) -> None:
+        """The child's copy gives out nothing: each block would be given out twice."""
+        self._changed = self._runtime.condition()  # the parent's may have been held
+        self._recorder = None
+        self._why = ForkedHandleError("these block lists came to this process by fork; the parent has them")
+        if self._core.phase in ("open", "resetting"):
+            self._core.lose()
+        for tell in self._forked:
+            tell()
+
     # -- for the client of these lists; the lock is held ----------------------------------------------------------
 
     def _require_serving(self, operation: str) -> None:
         if self._core.phase == "closed":
             raise ClosedError(f"{operation}: the transfer client was closed", operation=operation)
+        if isinstance(self._why, ForkedHandleError):
+            raise ForkedHandleError(f"{operation}: {self._why}", operation=operation)
         if self._core.phase == "lost":
             why = f": {self._why}" if self._why is not None else ""
             raise HostLostError(f"{operation}: the transfer client has lost its port{why}", operation=operation)

@@ -141,6 +141,12 @@ class Swap:
         self._ended.notify_all()
         return calls
 
+    def _forked(self, ended: Condition) -> None:
+        """In a forked child: nobody takes results there."""
+        self._ended = ended
+        self._callbacks.clear()
+        self._why = "this process was forked from the client's"
+
     def _error(self) -> FdcommError | None:
         told, result = self._task.told, self._result
         fields: dict[str, Any] = {"operation": "wait", "request": self.number}

@@ -6,7 +6,6 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Final, Protocol
 
 from fdcomm.blocks import BlockLists, Lease
@@ -70,6 +69,7 @@ class TransferClient:
         self._receiver = 0
         self._counts = TransferClientStatistics()
         self._reset = Reset(self, control)
+        blocks._forked.append(self._after_fork)
         self._thread = runtime.spawn(self._receive, "fdcomm transfer results")
 
     # -- issuing -------------------------------------------------------------------------------------------------
@@ -197,9 +197,7 @@ class TransferClient:
     def __enter__(self) -> TransferClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     # -- the thread that takes results ---------------------------------------------------------------------------
@@ -250,6 +248,12 @@ class TransferClient:
         self._changed.notify_all()
         return swap, calls
 
+    def _after_fork(self) -> None:
+        """Nobody takes results in the child: who waits there is told."""
+        self._changed = self._blocks._changed
+        for swap in self._swaps.values():
+            swap._forked(self._runtime.condition(self._changed))
+
     # -- helpers -------------------------------------------------------------------------------------------------
 
     def _cancel(self, swap: Swap) -> bool:
@@ -294,8 +298,7 @@ class TransferClient:
         return True
 
     def _told(self, tasks: Iterable[Task], why: str) -> list[tuple[Swap, list[Callback]]]:
-        swaps = [self._swaps[task.index] for task in tasks]
-        return [(swap, swap._end(why=why)) for swap in swaps]
+        return [(swap, swap._end(why=why)) for swap in [self._swaps[task.index] for task in tasks]]
 
     def _call(self, swap: Swap, calls: Iterable[Callback]) -> None:
         for call in calls:
@@ -314,5 +317,4 @@ class TransferClient:
         return tuple(sorted(task.number for task in self._core.tasks.values() if task.number is not None))
 
     def _count(self, **more: int) -> None:
-        now = {name: getattr(self._counts, name) + number for name, number in more.items()}
-        self._counts = replace(self._counts, **now)
+        self._counts = replace(self._counts, **{name: getattr(self._counts, name) + n for name, n in more.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from fdcomm.errors import (
 from fdcomm.transfer_client import TransferClient
 from tests.conformance.memory_port import MemoryPort
 from tests.conformance.waiting import Background, until
+from tests.races.blocks_race import name_of
 from tests.unit.transfer_world import LIMIT_S, World, world
 
 __all__ = ("world",)
@@ -205,3 +207,21 @@ def test_the_context_closes() -> None:
         assert client.statistics().blocks is not None
     with pytest.raises(ClosedError):
         client.reset()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_gives_out_nothing(world: World) -> None:
+    swap = world.issue()
+    calls = (world.lists.allocate, world.client.reset, lambda: world.lists.allocate(timeout=LIMIT_S))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            told = [name_of(call) for call in (*calls, lambda: swap.wait(LIMIT_S))]
+            code = 7 if told == ["ForkedHandleError"] * 3 + ["HostLostError"] else 8
+            world.client.close()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    world.port.serve(1)
+    assert swap.wait(LIMIT_S).lease.ids == (2,)
