@@ -5,13 +5,22 @@ Protocol: ``spec/transfer.toml``, docs/protocols/transfer.md.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, FdcommError, RankError
+from fdcomm.errors import (
+    ClosedError,
+    CommTimeoutError,
+    ConfigError,
+    FdcommError,
+    FencedError,
+    HostLostError,
+    RankError,
+)
 from fdcomm.handle import Handle
 from fdcomm.pause import PauseControl
 from fdcomm.transfer_work import PROTOCOL, Handler, Progress, Running, TransferTask, Work
@@ -146,9 +155,10 @@ class TransferLoop:
             while self._stepping and not deadline.expired():
                 self._idle.wait(deadline.remaining())
         self._work.close(deadline.remaining())
-        if not self._left and not isinstance(self._work.fatal, FdcommError):
+        if not self._left:
             self._left = True
-            self._queue._act(PROTOCOL, "leave", name="transfer.close")
+            with contextlib.suppress(HostLostError, FencedError, ClosedError):  # then it is not there any more
+                self._queue._act(PROTOCOL, "leave", name="transfer.close")
 
     def statistics(self) -> TransferLoopStatistics:
         """Return a snapshot. No round trip."""

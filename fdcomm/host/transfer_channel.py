@@ -66,13 +66,21 @@ class TransferChannel(AnswerChannel):
         """Withdraw; return the numbers."""
         with self._readable:
             client = _client(self._member(session, "transfer.withdraw"))
-            return self._cancelled("Withdraw", {"client": client}, self._core.withdraw(client))
+            numbers = [task.number for task in self._core.withdraw(client)]
+            if numbers:
+                self._record("Withdraw", {"client": client}, {"numbers": numbers})
+                self._wake_all()
+            return tuple(numbers)
 
     def clear(self, session: int) -> tuple[int, ...]:
         """Clear; return the numbers, whoever issued them."""
         with self._readable:
             self._member(session, "transfer.clear")
-            return self._cancelled("Clear", {}, self._core.clear())
+            numbers = [task.number for task in self._core.clear()]
+            if numbers:
+                self._record("Clear", {}, {"numbers": numbers})
+                self._wake_all()
+            return tuple(numbers)
 
     def abandon(self, session: int, number: int) -> bool:
         """Abandon. False: the task has not started, has ended, or is another client's."""
@@ -220,13 +228,6 @@ class TransferChannel(AnswerChannel):
         if joins:
             self._wake_all()  # the others may have waited for it
         return rank
-
-    def _cancelled(self, action: str, who: dict[str, Any], tasks: tuple[Task[bytes], ...]) -> tuple[int, ...]:
-        numbers = tuple(task.number for task in tasks)
-        if numbers:
-            self._record(action, who, {"numbers": list(numbers)})
-            self._wake_all()
-        return numbers
 
     def _acknowledge(self, client: int) -> None:
         if self._core.acknowledge(client):

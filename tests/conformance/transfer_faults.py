@@ -260,7 +260,7 @@ def _says_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
 
 SERVICE: dict[str, tuple[str, _Change]] = {
     "a refusal wakes nobody": ("refuse", _quiet),
-    "a withdrawal wakes nobody": ("_cancelled", _quiet),
+    "a withdrawal wakes nobody": ("withdraw", _quiet),
     "a close wakes nobody": ("close_session", _quiet),
     "a handle that opens changes nothing": ("_enter", _does_nothing),
     "a loop that is closed stays": ("leave", _does_nothing),
