@@ -23,6 +23,7 @@ from fdcomm.errors import (
     FdcommError,
     FencedError,
     ForkedHandleError,
+    HandlerTimeoutError,
     HostLostError,
     HostNotFoundError,
     HostStartError,
@@ -78,7 +79,10 @@ if TYPE_CHECKING:
     from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
     from fdcomm.status_part import StatusOrder, StatusPart
     from fdcomm.swap import Swap, SwapResult
+    from fdcomm.transfer import TransferLoop, TransferTask
     from fdcomm.transfer_client import TransferClient
+    from fdcomm.transfer_port import TransferPort, TransferResult
+    from fdcomm.transfer_tasks import TransferTasks
     from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
@@ -103,6 +107,7 @@ __all__ = (
     "FdcommError",
     "FencedError",
     "ForkedHandleError",
+    "HandlerTimeoutError",
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
@@ -159,6 +164,11 @@ __all__ = (
     "TransferCancelledError",
     "TransferClient",
     "TransferFailedError",
+    "TransferLoop",
+    "TransferPort",
+    "TransferResult",
+    "TransferTask",
+    "TransferTasks",
     "UnsafeConfigError",
     "Word",
     "__version__",
@@ -199,7 +209,12 @@ _HOME: Final = {
     "StatusPart": "fdcomm.status_part",
     "Swap": "fdcomm.swap",
     "SwapResult": "fdcomm.swap",
+    "TransferLoop": "fdcomm.transfer",
+    "TransferTask": "fdcomm.transfer",
     "TransferClient": "fdcomm.transfer_client",
+    "TransferPort": "fdcomm.transfer_port",
+    "TransferResult": "fdcomm.transfer_port",
+    "TransferTasks": "fdcomm.transfer_tasks",
     "EngineWorkerQueue": "fdcomm.worker_queue",
 }
 """Name -> the module that has it, for all that is imported late."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from models.kernel import Model, each, once, replaced
 
-__all__ = ("RACES", "Config", "Race", "State", "TransferShipped")
+__all__ = ("Config", "State", "TransferShipped")
 
 BARRIERS = ("barrier0", "barrier1", "barrier2", "barrier3")
 
@@ -309,24 +309,3 @@ def _go(s: State, r: int, label: str) -> State:
 
 def _onwards(r: int) -> str:
     return "peek" if r == 0 else BARRIERS[1]
-
-
-@dataclass(frozen=True)
-class Race:
-    """An environment in which a race shows, and the property that fails."""
-
-    config: Config
-    violates: str
-
-
-RACES: dict[str, Race] = {
-    "P4.1": Race(Config(max_pauses=0, raisers=frozenset({1})), "SwapTogether"),
-    "P5.1": Race(Config(max_tasks=0, slow=True), "InStep"),
-    "P5.2": Race(Config(max_tasks=2, max_pauses=0, goes_on=True, clears=True), "InStep"),
-    "P5.3": Race(Config(max_pauses=0, clears=True), "CountsTasks"),
-    "P5.5": Race(Config(goes_on=True), "NothingDropped"),
-    "P5.7": Race(Config(max_tasks=0, max_pauses=0, faulty=frozenset({1})), "InStep"),
-    "P5.9": Race(Config(early=True), "PausedIsQuiet"),
-    "B08": Race(Config(resets=True), "ResetCanEnd"),
-    "B10": Race(Config(local=True), "NoHalfHead"),
-}

@@ -13,7 +13,8 @@ from models.liveness import leads_to
 from models.transfer import Config, Guards, State, Transfer
 from models.transfer_bugs import BUGS
 from models.transfer_properties import fairness, liveness
-from models.transfer_shipped import RACES, TransferShipped
+from models.transfer_shipped import TransferShipped
+from models.transfer_shipped_races import RACES
 from tests.explore.contract import contract
 from tests.verify.configured import configured
 from tla import manifest

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fdcomm import EngineCacheQueue
-from fdcomm.errors import ClosedError, FdcommError
+from fdcomm.errors import FdcommError
 from fdcomm.host.service import HostConfig
 from fdcomm.host.transfer_channel import TransferChannel
 from fdcomm.pause import PauseControl
@@ -142,11 +142,8 @@ class LoopBed(TransferBed):
 
     def run(self, rank: int, results: int) -> None:
         """Run the loop until the client has its results."""
-        try:
-            self.loops[rank].run(lambda: self.is_told(results))
-            self.loops[rank].close(timeout=None)
-        except ClosedError:
-            pass
+        self.loops[rank].run(lambda: self.is_told(results))
+        self.loops[rank].close(timeout=None)
         self.controls[rank].close()
 
     def close(self) -> None:

@@ -28,6 +28,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "DuplicateRankError": (RuntimeError,),
     "FencedError": (ConnectionError,),
     "ForkedHandleError": (RuntimeError,),
+    "HandlerTimeoutError": (TimeoutError,),
     "HostLostError": (ConnectionError,),
     "HostNotFoundError": (ConnectionRefusedError,),
     "HostStartError": (RuntimeError,),
