@@ -222,9 +222,10 @@ Counts(t) ==
     /\ AwaitsHandled \/ tasks[t].stage # "hand"
     /\ CountsIssuing \/ tasks[t].stage # "issuing"
 
+\* A set and not \A, which TLC would take apart within itself: a recorded run has many tasks.
 Rebuild ==
     /\ phase = "resetting"
-    /\ \A t \in Numbers : ~Counts(t)
+    /\ {t \in Numbers : Counts(t)} = {}
     /\ phase' = "open"
     /\ gen' = gen + 1
     /\ free' = Blocks
