@@ -53,9 +53,9 @@ class BlocksOurs:
         """Issue a task that brings a host block back to the device."""
         return self.client.issue("task", "swap", self.lists.allocate(1, "host"), self.lists.allocate())
 
-    def reset(self) -> Background:
+    def reset(self, during: Callable[[], object] | None = None) -> Background:
         """Begin a reset."""
-        begun = Background(lambda: self.client.reset(timeout=WATCHDOG_S))
+        begun = Background(lambda: self.client.reset(timeout=WATCHDOG_S, during=during))
         until(lambda: self.lists.statistics().phase == "resetting" or not begun.is_running())
         return begun
 
