@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError
+from fdcomm.errors import CommTimeoutError, ProtocolViolationError
 
 if TYPE_CHECKING:
     from fdcomm.transfer_client import Pauses, TransferClient
@@ -25,6 +26,7 @@ class Reset:
         self._client = client
         self._control = control
         self._led = False
+        self._leader = 0
         self._to_withdraw = False
 
     def issued(self) -> None:
@@ -37,6 +39,8 @@ class Reset:
         deadline = Deadline(limit, client._runtime.monotonic)
         seen = client._core.generation
         with client._changed:
+            if self._led and self._leader == threading.get_ident():
+                raise ProtocolViolationError("reset: this thread makes a reset already", operation="reset")
             while self._led:
                 client._blocks._require_serving("reset")
                 if deadline.expired():
@@ -45,7 +49,7 @@ class Reset:
             client._blocks._require_serving("reset")
             if client._core.generation != seen:
                 return client._core.generation  # the reset that was joined is over
-            self._led = True
+            self._led, self._leader = True, threading.get_ident()
             calls = self._begin()
         try:
             for swap, whom in calls:

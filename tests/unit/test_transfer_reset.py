@@ -100,6 +100,14 @@ def test_what_is_raised_during_a_reset_leaves_it_begun(world: World) -> None:
     assert world.client.reset(timeout=LIMIT_S) == 1
 
 
+def test_a_reset_within_a_reset_is_refused(world: World) -> None:
+    told: list[str] = []
+    swap = world.issue()
+    swap.add_done_callback(lambda _: told.append(name_of(world.client.reset)))
+    world.client.reset(timeout=LIMIT_S, during=lambda: told.append(name_of(world.client.reset)))
+    assert told == ["ProtocolViolationError"] * 2
+
+
 class Pausing:
     """What stops the ranks of a port in memory."""
 
