@@ -172,6 +172,36 @@ def looping(runtime: ControlledRuntime, ranks: int, count: int, *, pauses: bool,
     return bed.scenario({"client": client, **({"pauser": pauser} if pauses else {}), **tasks}, final)
 
 
+def limited(runtime: ControlledRuntime) -> Scenario:
+    """A handler runs until the client knows that it failed; its limit may be over at any moment, or it ends in time."""
+    changed = runtime.condition()
+    bed: LoopBed
+
+    def handler(rank: int, task: TransferTask) -> Any:
+        if task.payload == "hang":
+            with changed:
+                changed.wait(4.0)
+        return rank
+
+    bed = LoopBed(runtime, 1, handler, limit_s=3.0)
+
+    def client() -> None:
+        for payload in ("hang", "behind"):
+            bed.tasks.issue(payload, "a")
+        bed.result()
+        with changed:
+            changed.notify_all()
+        bed.result()
+
+    def final() -> None:
+        first, second = sorted(bed.told)
+        assert first == (1, "failed", (0,)), f"told {bed.told}"
+        assert second in ((2, "failed", (0,)), (2, "ok", ())), f"told {bed.told}"
+        assert bed.loops[0].statistics().jobs == ()
+
+    return bed.scenario({"client": client, "rank 0": partial(bed.run, 0, 2)}, final)
+
+
 PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "1 task, 2 ranks": (Program("one task", one_task), Bound(preemptions=1)),
     "a rank refuses": (Program("refused", refused), Bound(spurious=1)),
@@ -180,6 +210,7 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "a client stops waiting": (Program("abandoned", abandoned), Bound(spurious=1)),
     "the others are late": (Program("timed", timed), Bound(preemptions=0, ticks=1)),
     "end of the host": (Program("end of the host", end_of_the_host), Bound(spurious=1)),
+    "a handler hangs": (Program("limited", limited), Bound(preemptions=0)),
     "a loop": (Program("a loop", partial(looping, ranks=1, count=1, pauses=False)), Bound(preemptions=0)),
 }
 

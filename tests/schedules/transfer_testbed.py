@@ -122,7 +122,13 @@ class TransferBed(HostBed):
 class LoopBed(TransferBed):
     """The same with pauses, and a loop for each rank, whose threads are tasks too."""
 
-    def __init__(self, runtime: ControlledRuntime, ranks: int, handler: Callable[[int, TransferTask], Any]) -> None:
+    def __init__(
+        self,
+        runtime: ControlledRuntime,
+        ranks: int,
+        handler: Callable[[int, TransferTask], Any],
+        limit_s: float | None = None,
+    ) -> None:
         super().__init__(runtime, ranks, ("pause",))
         self.world = World(runtime)
         self.api = PauseControl(self.tasks._queue)
@@ -136,7 +142,7 @@ class LoopBed(TransferBed):
             return {"a": work, "b": work}
 
         self.loops = [
-            TransferLoop(queue, control, handlers(rank))
+            TransferLoop(queue, control, handlers(rank), limit_s=limit_s)
             for rank, (queue, control) in enumerate(zip(self.queues, self.controls, strict=True))
         ]
 
