@@ -23,12 +23,14 @@ from fdcomm.errors import (
     FdcommError,
     FencedError,
     ForkedHandleError,
+    HandlerTimeoutError,
     HostLostError,
     HostNotFoundError,
     HostStartError,
     InconsistentAnswersError,
     JobCancelledError,
     LayerTimeoutError,
+    NoBlocksError,
     NotPausedError,
     PauseEndedError,
     PayloadError,
@@ -49,16 +51,20 @@ from fdcomm.errors import (
     SignalSpaceError,
     SignalTornError,
     StaleAnswerError,
+    StaleLeaseError,
     StalePauseError,
     StaleReportError,
     StartFailedError,
     StatusBusyError,
     StatusCancelledError,
     TaskEndedError,
+    TransferCancelledError,
+    TransferFailedError,
     UnsafeConfigError,
 )
 
 if TYPE_CHECKING:
+    from fdcomm.blocks import BlockLists
     from fdcomm.cache_queue import EngineCacheQueue
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
@@ -74,6 +80,11 @@ if TYPE_CHECKING:
     from fdcomm.stats import DispatchStatistics
     from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
     from fdcomm.status_part import StatusOrder, StatusPart
+    from fdcomm.swap import Swap, SwapResult
+    from fdcomm.transfer import TransferLoop, TransferTask
+    from fdcomm.transfer_client import TransferClient
+    from fdcomm.transfer_port import TransferPort, TransferResult
+    from fdcomm.transfer_tasks import TransferTasks
     from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
@@ -82,6 +93,7 @@ __all__ = (
     "AuthError",
     "BarrierBrokenError",
     "BarrierMismatchError",
+    "BlockLists",
     "CacheInfoMissingError",
     "ClosedError",
     "CommTimeoutError",
@@ -97,6 +109,7 @@ __all__ = (
     "FdcommError",
     "FencedError",
     "ForkedHandleError",
+    "HandlerTimeoutError",
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
@@ -108,6 +121,7 @@ __all__ = (
     "LayerProgress",
     "LayerSender",
     "LayerTimeoutError",
+    "NoBlocksError",
     "NotPausedError",
     "PartHealth",
     "PartReport",
@@ -138,6 +152,7 @@ __all__ = (
     "SignalSpaceError",
     "SignalTornError",
     "StaleAnswerError",
+    "StaleLeaseError",
     "StalePauseError",
     "StaleReportError",
     "StartFailedError",
@@ -148,7 +163,17 @@ __all__ = (
     "StatusPart",
     "StatusResult",
     "StatusWord",
+    "Swap",
+    "SwapResult",
     "TaskEndedError",
+    "TransferCancelledError",
+    "TransferClient",
+    "TransferFailedError",
+    "TransferLoop",
+    "TransferPort",
+    "TransferResult",
+    "TransferTask",
+    "TransferTasks",
     "UnsafeConfigError",
     "Word",
     "__version__",
@@ -159,6 +184,7 @@ __all__ = (
 __version__ = "0.1.0"
 
 _HOME: Final = {
+    "BlockLists": "fdcomm.blocks",
     "EngineCacheQueue": "fdcomm.cache_queue",
     "ControlClient": "fdcomm.control",
     "ControlRequest": "fdcomm.control",
@@ -188,6 +214,14 @@ _HOME: Final = {
     "http_code": "fdcomm.status",
     "StatusOrder": "fdcomm.status_part",
     "StatusPart": "fdcomm.status_part",
+    "Swap": "fdcomm.swap",
+    "SwapResult": "fdcomm.swap",
+    "TransferLoop": "fdcomm.transfer",
+    "TransferTask": "fdcomm.transfer",
+    "TransferClient": "fdcomm.transfer_client",
+    "TransferPort": "fdcomm.transfer_port",
+    "TransferResult": "fdcomm.transfer_port",
+    "TransferTasks": "fdcomm.transfer_tasks",
     "EngineWorkerQueue": "fdcomm.worker_queue",
 }
 """Name -> the module that has it, for all that is imported late."""

@@ -92,6 +92,8 @@ CATALOGUE: dict[str, Listed] = {
     "layerwise": Listed(
         "models.layerwise:Layerwise", "models.layerwise_bugs:BUGS", "models.layerwise_properties", timed=True
     ),
+    "blocks": Listed("models.blocks:Blocks", "models.blocks_bugs:BUGS", "models.blocks_properties"),
+    "transfer": Listed("models.transfer:Transfer", "models.transfer_bugs:BUGS", "models.transfer_properties"),
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
     "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),

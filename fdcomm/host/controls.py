@@ -11,6 +11,7 @@ from fdcomm.host.pause_channel import PauseChannel
 from fdcomm.host.readiness_channel import ReadinessChannel
 from fdcomm.host.rearrange_channel import RearrangeChannel
 from fdcomm.host.status_channel import StatusChannel
+from fdcomm.host.transfer_channel import TransferChannel
 
 __all__ = ("ACTIONS", "CHANNELS")
 
@@ -20,6 +21,7 @@ CHANNELS: Final[dict[str, Callable[[Place, int], Channel]]] = {
     "readiness": ReadinessChannel,
     "rearrange": RearrangeChannel,
     "status": StatusChannel,
+    "transfer": TransferChannel,
 }
 """Name in ``layout.CONTROLS`` -> what makes the channel, of a place and a number of ranks."""
 
@@ -36,5 +38,9 @@ ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     RearrangeChannel: frozenset(
         {"request", "update", "wait", "view", "take", "begin_load", "peer", "gather", "declare", "free", "take_load"}
         | {"report", "take_update", "updated", "put_stats", "stats"}
+    ),
+    TransferChannel: frozenset(
+        {"issue", "withdraw", "clear", "abandon", "result", "acknowledge", "outstanding", "view"}
+        | {"next_task", "accept", "refuse", "report", "leave"}
     ),
 }

@@ -9,6 +9,7 @@ from models.kernel import show
 from tests.refine import (
     barrier_graphs,
     bitmask_graphs,
+    blocks_graphs,
     control_graphs,
     dispatch_graphs,
     gate_graphs,
@@ -21,6 +22,7 @@ from tests.refine import (
     shipped_graphs,
     signal_graphs,
     status_graphs,
+    transfer_graphs,
 )
 from tla.manifest import load, with_graph
 from tla.run import ROOT
@@ -31,6 +33,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("dispatch/Dispatch.tla", dispatch_graphs.FIXED),
         ("dispatch/DispatchShipped.tla", shipped_graphs.SHIPPED),
         ("bitmask/Bitmask.tla", bitmask_graphs.FIXED),
+        ("blocks/Blocks.tla", blocks_graphs.FIXED),
         ("gate/Gate.tla", gate_graphs.FIXED),
         ("barrier/Barrier.tla", barrier_graphs.FIXED),
         ("rearrange/Rearrange.tla", rearrange_graphs.FIXED),
@@ -43,6 +46,8 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("status/Status.tla", status_graphs.FIXED),
         ("readiness/Readiness.tla", readiness_graphs.FIXED),
         ("readiness/ReadinessShipped.tla", readiness_graphs.SHIPPED),
+        ("transfer/Transfer.tla", transfer_graphs.FIXED),
+        ("transfer/TransferShipped.tla", transfer_graphs.SHIPPED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]

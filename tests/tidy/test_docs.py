@@ -87,6 +87,8 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
             "signal": "A segment's way",
             "layerwise": "A task's way",
             "pause": "A pause's way",
+            "transfer": "A task's way",
+            "blocks": "A task's way",
         }.get(protocol, "A batch's way"),
         "A rank's life",
         "Guarantees",

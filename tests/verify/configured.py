@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from models import (
+    blocks_shipped,
     buffers_shipped,
     calls_shipped,
     drain_shipped,
@@ -15,6 +16,7 @@ from models import (
     layerwise_shipped,
     rearrange_shipped,
     signal_shipped,
+    transfer_shipped,
     update_shipped,
     wave_shipped,
     word,
@@ -23,6 +25,8 @@ from models import (
     word_sequence,
     worker_loop,
 )
+from models.blocks import Blocks
+from models.blocks import Config as BlocksConfig
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
@@ -30,6 +34,8 @@ from models.rearrange import Config as RearrangeConfig
 from models.rearrange import Rearrange
 from models.signal import Config as SignalConfig
 from models.signal import Signal
+from models.transfer import Config as TransferConfig
+from models.transfer import Transfer
 from tla.manifest import Entry
 from tla.values import parse
 
@@ -50,9 +56,13 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "MCLayerwise": (LayerwiseConfig, Layerwise),
     "LayerPair": (layerwise_pair.Config, layerwise_pair.LayerPair),
     "LayerOpen": (layerwise_open.Config, layerwise_open.LayerOpen),
+    "MCBlocks": (BlocksConfig, Blocks),
+    "BlocksShipped": (blocks_shipped.Config, blocks_shipped.BlocksShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
     "MCSignal": (SignalConfig, Signal),
     "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
+    "MCTransfer": (TransferConfig, Transfer),
+    "MCTransferShipped": (transfer_shipped.Config, transfer_shipped.TransferShipped),
     "Word": (word.Config, word.Word),
     "Counter": (word_counter.Config, word_counter.Counter),
     "Sequence": (word_sequence.Config, word_sequence.Sequence),
