@@ -13,10 +13,9 @@ from fdcomm import EngineCacheQueue, PauseControl
 from fdcomm.testing.faults import Fault, FaultRuntime
 from tests.conformance.waiting import until
 
-__all__ = ("CLIENTS", "main")
+__all__ = ("main",)
 
 LIMIT_S = 60.0  # a watchdog
-CLIENTS = ("pause", "resume", "cancel_pause", "held", "clear", "statistics")
 
 
 def _say(*words: object) -> None:

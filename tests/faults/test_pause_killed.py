@@ -152,22 +152,30 @@ def test_a_rank_is_killed_while_a_pause_waits_for_its_job(group: Group, mode: An
 # -- clients ---------------------------------------------------------------------------------------------------------
 
 
+# What a client does, which of its calls (hold, let go; pause and hold, let go, resume), and the phase after that call.
+_CLIENTS = [
+    *(("pause", 1, "pause"), ("resume", 1, "run"), ("cancel_pause", 1, "run"), ("statistics", 1, "run")),
+    *(("held", 1, "pause"), ("held", 2, "pause"), ("clear", 1, "pause"), ("clear", 2, "pause"), ("clear", 3, "run")),
+]
+
+
 @pytest.mark.parametrize("point", CALL)
-@pytest.mark.parametrize("what", ["pause", "resume", "cancel_pause", "held", "clear", "statistics"])
-def test_a_client_is_killed_at_a_call(group: Group, what: str, point: str) -> None:
+@pytest.mark.parametrize(("what", "hit", "phase"), _CLIENTS)
+def test_a_client_is_killed_at_a_call(group: Group, what: str, hit: int, phase: str, point: str) -> None:
     job = group.one.admit() if what == "cancel_pause" else None
     if what in ("resume", "held"):
         group.api.pause(timeout=LIMIT_S)
     pausing = Background(lambda: group.api.pause(timeout=LIMIT_S)) if job is not None else None
     until(lambda: (group.api.statistics().phase == "pause") == (what in ("resume", "held", "cancel_pause")), "phase")
-    with group.child(what, point) as child:
+    with group.child(what, point, hit) as child:
         assert _word(child) == "ready"
-        child.stdin.write(b"\n")
-        assert _word(child) == "", "it was not killed"
+        child.stdin.write(b"\n\n")
+        said = list(iter(lambda: _word(child), ""))
+        assert "done" not in said, "it was not killed"
         child.wait()
     if point == "call.received":
-        ends = {"pause": "pause", "clear": "pause", "held": "pause"}
-        assert group.api.statistics().phase == ends.get(what, "run")
+        assert group.api.statistics().phase == phase
+    assert not said or hit > 1
     if job is not None and pausing is not None:
         assert isinstance(pausing.error(), PauseEndedError) if point == "call.received" else True
         job.done()
