@@ -11,11 +11,11 @@ from typing import Any
 
 from fdcomm import EngineCacheQueue, PauseControl
 from fdcomm.testing.faults import Fault, FaultRuntime
+from tests.conformance.waiting import until
 
-__all__ = ("CLIENTS", "main")
+__all__ = ("main",)
 
 LIMIT_S = 60.0  # a watchdog
-CLIENTS = ("pause", "resume", "cancel_pause", "held", "clear", "statistics")
 
 
 def _say(*words: object) -> None:
@@ -27,10 +27,9 @@ def _rank(queue: EngineCacheQueue, runtime: FaultRuntime, point: str) -> None:
     control = PauseControl(queue, rank=True)
     job = control.admit(timeout=LIMIT_S)
     _say("admitted")
-    while not control.statistics().behind and control.statistics().phase == "run":
-        pass
-    while control.statistics().behind:  # its thread has not taken the order
-        pass
+    jobs = control._jobs
+    assert jobs is not None
+    until(lambda: jobs._gate.shut, "the order")  # a look that is no call
     job.checkpoint(timeout=LIMIT_S)
     job.done()
     control.close()
