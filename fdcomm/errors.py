@@ -32,6 +32,7 @@ __all__ = (
     "InconsistentAnswersError",
     "JobCancelledError",
     "LayerTimeoutError",
+    "MemoryOrderError",
     "NotPausedError",
     "PauseEndedError",
     "PayloadError",
@@ -277,6 +278,10 @@ class SignalTornError(SignalError):
 
 class SignalSpaceError(SignalError, OSError):
     """The memory file system has no room for the segment. Nothing was made."""
+
+
+class MemoryOrderError(FdcommError, NotImplementedError):
+    """This processor, or system, keeps memory accesses in another order than the code was proved for."""
 
 
 class CacheInfoMissingError(CommTimeoutError):

@@ -1,0 +1,96 @@
+"""Sleep until another side of the ring has stored what is waited for.
+
+Who stores a number or a cursor looks afterwards whether anybody sleeps, which costs a load and no system call. That is
+sound because of what a sleeper does: it raises its flag, and then runs a barrier on the processors of all others. Then
+each of them has either stored before, and the sleeper sees it, or will see the flag. ``tla/ring/RingWait.tla`` is the
+proof. A flag is stored by its sleeper only, so nobody can lower another one's.
+
+A sleep is bounded: who was killed between its store and its wake-up delays the sleeper by no more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from fdcomm.deadline import Deadline
+from fdcomm.ring.board import Board
+from fdcomm.ring.layout import BELL, WANT, WANT_BELL
+
+__all__ = ("INTERVAL_S", "Patience", "wake_readers", "wake_writer")
+
+INTERVAL_S: Final = 0.25
+"""How long a sleep lasts at most."""
+_SHORT_INTERVAL_S: Final = 0.005
+_TOKENS: Final = 2**31
+
+
+def wake_readers(board: Board, number: int) -> None:
+    """Called by a writer that has stored a message's number and has seen a flag. No number comes twice."""
+    board.words[BELL] = number % _TOKENS
+    board.kernel.wake(board.address(BELL))
+
+
+def wake_writer(board: Board, line: int, cursor: int) -> None:
+    """Called by a reader that has stored the cursor that the writer wants. A line stores each cursor once."""
+    board.words[WANT_BELL] = (cursor * board.shape.lines + line) % _TOKENS
+    board.kernel.wake(board.address(WANT_BELL))
+
+
+class Patience:
+    """How one side waits: it looks again and again for a short while, and then sleeps.
+
+    Args:
+        board: The ring.
+        spins: How often it looks before it sleeps, at most.
+    """
+
+    def __init__(self, board: Board, spins: int) -> None:
+        self._board = board
+        self._most = self._spins = spins
+        self.sleeps = 0
+
+    def spin(self, place: int, least: int) -> bool:
+        """Look at a word until it is at least that; False: it takes longer."""
+        words = self._board.words
+        for _ in range(self._spins):
+            if words[place] >= least:
+                if self._spins < self._most:
+                    self._spins += 1 + self._spins // 4
+                return True
+        return False
+
+    def tired(self) -> None:
+        """It took longer than the looks: fewer of them next time."""
+        if self._spins > self._most // 16:
+            self._spins -= self._spins // 8 + 1
+
+    def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> None:
+        """Sleep until woken, unless it is due; for no longer than the interval."""
+        board = self._board
+        board.flags[line] = 1
+        try:
+            self._sleep(BELL, due, deadline)
+        finally:
+            board.flags[line] = 0
+
+    def sleep_writer(self, wanted: int, due: Callable[[], bool], deadline: Deadline) -> None:
+        """The same for a writer that waits for cursors."""
+        board = self._board
+        board.words[WANT] = wanted
+        try:
+            self._sleep(WANT_BELL, due, deadline)
+        finally:
+            board.words[WANT] = 0
+
+    def _sleep(self, bell: int, due: Callable[[], bool], deadline: Deadline) -> None:
+        board = self._board
+        interval = INTERVAL_S if board.kernel.barrier() else _SHORT_INTERVAL_S
+        token = board.words[bell]
+        if due():
+            return
+        left = deadline.remaining()
+        if left == 0:
+            return
+        self.sleeps += 1
+        board.kernel.sleep(board.address(bell), token, interval if left is None else min(interval, left))
