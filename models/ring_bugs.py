@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from models.guards import Bug, bug
 from models.ring_state import Config
+from models.ring_wait import Config as WaitConfig
 
-__all__ = ("BUGS",)
+__all__ = ("BUGS", "WAIT")
 
 R = frozenset[int]
 _ONE = Config(ranks=1)
@@ -27,5 +28,16 @@ BUGS: dict[str, Bug[Config]] = dict(
         bug("KeepsBegun", "OneFate", _CLEAR),
         bug("Resumes", "NoTornRead", Config(ranks=1, mortal=R({1}))),
         bug("CompletesClear", "Delivers", Config(ranks=1, puts=1, clears=1, mortal=R({2})), liveness=True),
+    )
+)
+
+WAIT: dict[str, Bug[WaitConfig]] = dict(
+    (
+        bug("LooksAfter", "NoLostWakeUp", WaitConfig()),
+        bug("Barrier", "NoLostWakeUp", WaitConfig()),
+        bug("BellFirst", "NoLostWakeUp", WaitConfig()),
+        bug("FreshBell", "NoLostWakeUp", WaitConfig(tellers=2, tells=2, spurious=False)),
+        bug("OwnFlag", "NoLostWakeUp", WaitConfig(tells=2)),
+        bug("Rechecks", "WaitsEnd", WaitConfig(mortal=R({0}), spurious=False), liveness=True),
     )
 )
