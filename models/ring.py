@@ -183,7 +183,7 @@ class Ring(Model[State]):
         if after is None or s.buf[p]:
             return None
         head = max(s.mem.seq) if self.guards.Resumes else 0
-        return after._replace(head=head, room=head, known=s.mem.life)
+        return after._replace(head=head, room=head or self.config.slots, known=s.mem.life)
 
     # -- a reader ------------------------------------------------------------------------------------------------
 

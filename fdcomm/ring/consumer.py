@@ -23,6 +23,7 @@ class Consumer:
 
     Attributes:
         position: The last message that it is done with.
+        slot: The slot of the next one.
     """
 
     def __init__(self, board: Board, place: Place, spins: int = _SPINS, patience: Patience | None = None) -> None:
@@ -39,12 +40,8 @@ class Consumer:
         self._patience = patience or Patience(board, spins)
         self._fence = board.kernel.fence if board.fenced else None
         self.position = place.position
+        self.slot = self.position % self._slots
         board.users.append(self)
-
-    @property
-    def slot(self) -> int:
-        """The slot of the next message."""
-        return self.position % self._slots
 
     def begin(self, timeout: Timeout, operation: str) -> int:
         """Wait for the next message, and announce that it is begun. Returns its size, or what stands for it.
@@ -58,7 +55,7 @@ class Consumer:
         words = self._words
         while True:
             number = self.position + 1
-            place = self._seqs[self.position % self._slots]
+            place = self._seqs[self.slot]
             if (seen := words[place]) != number:
                 self._wait(place, seen, timeout, operation)
             words[self._begun] = number
@@ -66,7 +63,7 @@ class Consumer:
                 self._fence()
             if words[GATE] & 1:
                 self._wait_gate(timeout, operation)
-            size = words[place + SIZE]
+            size = words[place + 1]
             if size != VOID:
                 return size
             self.end()
@@ -88,6 +85,7 @@ class Consumer:
         number = self.position + 1
         words[self._cursor] = number
         self.position = number
+        self.slot = number % self._slots
         if self._fence is not None:
             self._fence()
         wanted = words[WANT]

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from fdcomm.errors import PayloadError
 
-__all__ = ("Encoded", "Window", "decode", "encode", "encode_into")
+__all__ = ("Encoded", "Window", "decode", "encode", "encode_into", "not_pickled")
 
 _ALIGNMENT: Final = 64
 _PROTOCOL: Final = 5
@@ -27,9 +27,12 @@ class Encoded:
 
     __slots__ = ("buffers", "nbytes", "stream")
 
-    def __init__(self, stream: bytes, buffers: Sequence[memoryview]) -> None:
+    def __init__(self, stream: bytes, found: Sequence[pickle.PickleBuffer]) -> None:
         self.stream = stream
-        self.buffers = buffers
+        try:
+            self.buffers = buffers = [buffer.raw() for buffer in found]
+        except BufferError as error:
+            raise not_pickled(error) from error
         self.nbytes = len(stream)
         if buffers:
             table = _up(8 * (1 + len(buffers)))
@@ -52,6 +55,11 @@ class Encoded:
             begin += _up(buffer.nbytes)
 
 
+def not_pickled(error: Exception) -> PayloadError:
+    """Return the error of a put."""
+    return PayloadError(f"put: the object cannot be pickled: {type(error).__name__}: {error}", operation="put")
+
+
 def encode(thing: object) -> Encoded:
     """Pickle an object.
 
@@ -61,9 +69,9 @@ def encode(thing: object) -> Encoded:
     found: list[pickle.PickleBuffer] = []
     try:
         stream = pickle.dumps(thing, _PROTOCOL, buffer_callback=found.append)
-        return Encoded(stream, [buffer.raw() for buffer in found])
     except Exception as error:
-        raise PayloadError(f"put: the object cannot be pickled: {type(error).__name__}: {error}", operation="put") from error
+        raise not_pickled(error) from error
+    return Encoded(stream, found)
 
 
 class Window:
@@ -97,7 +105,7 @@ def encode_into(thing: object, target: memoryview) -> tuple[int, bool]:
     try:
         pickle.Pickler(window, _PROTOCOL, buffer_callback=found.append).dump(thing)
     except Exception as error:
-        raise PayloadError(f"put: the object cannot be pickled: {type(error).__name__}: {error}", operation="put") from error
+        raise not_pickled(error) from error
     return window.nbytes, bool(found)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Final
 
-from fdcomm.deadline import Deadline
+from fdcomm.deadline import Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import CURSOR, LIVES, SEQ, SIZE
@@ -24,7 +24,10 @@ class Publisher:
 
     Attributes:
         head: Number of the last message that was published.
+        slot: The slot of the next one. Free while ``head < room``.
         room: Slots are free for messages up to this number.
+        passed: The last message that everybody who is counted was done with at the last look.
+        patience: How it waits.
     """
 
     def __init__(self, board: Board, spins: int = _SPINS, patience: Patience | None = None) -> None:
@@ -33,28 +36,27 @@ class Publisher:
         self._words = words
         self._slots = shape.slots
         self._seqs = tuple(shape.of_slot(slot, SEQ) for slot in range(shape.slots))
-        self._ranks = range(shape.ranks)
-        self._patience = patience or Patience(board, spins)
         self._flag_words = tuple(shape.flag_words)
         self._fence = board.kernel.fence if board.fenced else None
-        self._low = 0
+        self._lives = tuple((LIVES + rank, words[LIVES + rank]) for rank in range(shape.ranks))
+        self._cursors = tuple(place for _, place in self._counted())
+        self.patience = patience or Patience(board, spins)
+        self.passed = 0
+        self._slowest = shape.of_line(0, CURSOR)
+        self.head = max(words[place] for place in self._seqs)
+        self.room = self.head or self._slots  # a ring in which nothing was put is free
+        self.slot = self.head % self._slots
         board.users.append(self)
-        self.head = self.room = max(words[place] for place in self._seqs)
-        self._lives = [words[LIVES + rank] for rank in self._ranks]
-
-    @property
-    def slot(self) -> int:
-        """The slot of the next message. Free once :attr:`room` is more than :attr:`head`."""
-        return self.head % self._slots
 
     def publish(self, size: int) -> None:
         """The payload is in the slot: store its size, and then the number that makes it a message."""
         words = self._words
         number = self.head + 1
-        place = self._seqs[self.head % self._slots]
-        words[place + SIZE] = size
+        place = self._seqs[self.slot]
+        words[place + 1] = size
         words[place] = number
         self.head = number
+        self.slot = number % self._slots
         if self._fence is not None:
             self._fence()
         for flags in self._flag_words:
@@ -64,25 +66,15 @@ class Publisher:
 
     # -- room --------------------------------------------------------------------------------------------------------
 
-    def make_room(self, deadline: Deadline, operation: str) -> None:
+    def make_room(self, timeout: Timeout, operation: str) -> None:
         """Wait until everybody who is counted is past the next message's slot.
 
         Raises:
             CommTimeoutError: Somebody is not, and lives.
             PeerLostError: Nobody is counted any more.
         """
-        self.wait_passed(self.head - self._slots + 1, deadline, operation)
-        self.room = self._low + self._slots
-
-    @property
-    def passed(self) -> int:
-        """The last message that everybody who is counted was done with at the last look."""
-        return self._low
-
-    @property
-    def sleeps(self) -> int:
-        """How often it has slept."""
-        return self._patience.sleeps
+        self.wait_passed(self.head - self._slots + 1, timeout, operation)
+        self.room = self.passed + self._slots
 
     def look(self) -> bool:
         """Look at the cursors of who is counted, and then whether it was the right ones; False: nobody is counted.
@@ -90,68 +82,52 @@ class Publisher:
         A rank that comes back is counted before it looks what the others have begun. So if it is not counted yet when
         all cursors have been loaded, it will begin no earlier than they say.
         """
-        words, shape, lives = self._words, self._board.shape, self._lives
+        words = self._words
         while True:
             low = self.head
-            for rank in self._ranks:
-                life = lives[rank]
-                if not life & 1:
-                    cursor = words[shape.of_line(shape.line(rank, life), CURSOR)]
-                    low = min(low, cursor)
-            for rank in self._ranks:
-                life = words[LIVES + rank]
-                if life != lives[rank]:
-                    lives[rank] = life
+            for place in self._cursors:
+                cursor = words[place]
+                if cursor < low:
+                    low, self._slowest = cursor, place
+            for place, life in self._lives:
+                if (now := words[place]) != life:
+                    self._lives = tuple((at, now if at == place else old) for at, old in self._lives)
+                    self._cursors = tuple(place for _, place in self._counted())
                     break
             else:
-                self._low = low
-                return not all(life & 1 for life in lives)
+                self.passed = low
+                return bool(self._cursors)
 
     def late(self, number: int) -> tuple[int, ...]:
         """The ranks that are counted and not done with a message."""
-        words, shape = self._words, self._board.shape
-        places = {
-            rank: shape.of_line(shape.line(rank, life), CURSOR)
-            for rank, life in enumerate(self._lives)
-            if not life & 1
-        }
-        return tuple(rank for rank, place in places.items() if words[place] < number)
+        return tuple(rank for rank, place in self._counted() if self._words[place] < number)
 
-    def lost(self) -> tuple[int, ...]:
-        """The ranks that were given up, as of the last look."""
-        return tuple(rank for rank, life in enumerate(self._lives) if life & 1)
-
-    def wait_passed(self, number: int, deadline: Deadline, operation: str) -> None:
+    def wait_passed(self, number: int, timeout: Timeout, operation: str) -> None:
         """Wait until everybody who is counted is done with a message. Errors: see :meth:`make_room`."""
-        patience = self._patience
+        deadline, patience = None, self.patience
         while True:
-            counted = self.look()
-            if counted and self._low >= number:
-                return
-            if not counted:
+            if not self.look():
                 raise self._nobody(operation)
-            if self._board.closing:
-                raise ClosedError(f"{operation}: the ring was closed meanwhile", operation=operation)
-            if patience.spin(self._slowest(number), number):
+            if self.passed >= number:
+                return
+            if patience.spin(self._slowest, number):
                 continue
             patience.tired()
+            if deadline is None:
+                deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
+            if self._board.closing:
+                raise ClosedError(f"{operation}: the ring was closed meanwhile", operation=operation)
             if deadline.remaining() == 0:
                 raise self._late(number, deadline, operation)
-            slept = patience.sleeps
-            patience.sleep_writer(number, self._due(number), deadline)
-            if patience.sleeps > slept and self._words[self._slowest(number)] < number:
-                fence_dead(self._board, self.late(number))
+            if not patience.sleep_writer(number, lambda: not self.look() or self.passed >= number, deadline):
+                fence_dead(self._board, [rank for rank, _ in self._counted()])
 
-    def _slowest(self, number: int) -> int:
+    def _counted(self) -> Iterator[tuple[int, int]]:
+        """Each counted rank with the place of its cursor."""
         shape = self._board.shape
-        for rank, life in enumerate(self._lives):
-            place = shape.of_line(shape.line(rank, life), CURSOR)
-            if not life & 1 and self._words[place] < number:
-                return place
-        return shape.of_line(0, CURSOR)
-
-    def _due(self, number: int) -> Callable[[], bool]:
-        return lambda: not self.look() or self._low >= number
+        for rank, (_, life) in enumerate(self._lives):
+            if not life & 1:
+                yield rank, shape.of_line(shape.line(rank, life), CURSOR)
 
     def _late(self, number: int, deadline: Deadline, operation: str) -> FdcommError:
         late = self.late(number)
@@ -167,5 +143,5 @@ class Publisher:
         return PeerLostError(
             f"{operation}: no rank has a reader any more; a restarted one comes back by attaching",
             operation=operation,
-            missing=tuple(self._ranks),
+            missing=tuple(range(self._board.shape.ranks)),
         )

@@ -65,32 +65,34 @@ class Patience:
         if self._spins > self._most // 16:
             self._spins -= self._spins // 8 + 1
 
-    def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> None:
-        """Sleep until woken, unless it is due; for no longer than the interval."""
+    def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
+        """Sleep until woken, unless it is due. False: the interval, or the time, is over."""
         board = self._board
         board.flags[line] = 1
         try:
-            self._sleep(BELL, due, deadline)
+            return self._sleep(BELL, due, deadline)
         finally:
             board.flags[line] = 0
 
-    def sleep_writer(self, wanted: int, due: Callable[[], bool], deadline: Deadline) -> None:
+    def sleep_writer(self, wanted: int, due: Callable[[], bool], deadline: Deadline) -> bool:
         """The same for a writer that waits for cursors."""
         board = self._board
         board.words[WANT] = wanted
         try:
-            self._sleep(WANT_BELL, due, deadline)
+            return self._sleep(WANT_BELL, due, deadline)
         finally:
             board.words[WANT] = 0
 
-    def _sleep(self, bell: int, due: Callable[[], bool], deadline: Deadline) -> None:
+    def _sleep(self, bell: int, due: Callable[[], bool], deadline: Deadline) -> bool:
         board = self._board
-        interval = INTERVAL_S if board.kernel.barrier() else _SHORT_INTERVAL_S
+        reaches = board.kernel.barrier()
+        interval = INTERVAL_S if reaches else _SHORT_INTERVAL_S
         token = board.words[bell]
         if due():
-            return
+            return True
         left = deadline.remaining()
-        if left == 0:
-            return
+        if left is not None:
+            interval = min(interval, left)
         self.sleeps += 1
-        board.kernel.sleep(board.address(bell), token, interval if left is None else min(interval, left))
+        board.kernel.sleep(board.address(bell), token, interval)
+        return due()

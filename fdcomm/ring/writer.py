@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import threading
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,13 +14,14 @@ from fdcomm.ring import clearing, members
 from fdcomm.ring.layout import COMPLEX, FORM, LENGTH, LIVES, PARTS, PID, WRITER_PID, Shape
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows, clean
-from fdcomm.ring.payload import Encoded, encode, encode_into
+from fdcomm.ring.payload import Encoded, encode, encode_into, not_pickled
 from fdcomm.ring.publisher import Publisher
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("RingStatistics", "RingWriter")
 
 _SLOT_BYTES: Final = 65536
+_DUMPS: Final = pickle.dumps
 _STRAIGHT: Final = 65536
 """From this size on objects are pickled straight into their place, if the last one was as large."""
 
@@ -148,19 +150,24 @@ class RingWriter:
             if self._last_size >= _STRAIGHT:
                 self._put_straight(thing, timeout)
                 return
-            made = encode(thing)
-            self._last_size = size = made.nbytes
+            found: list[pickle.PickleBuffer] = []
+            try:
+                stream = _DUMPS(thing, 5, buffer_callback=found.append)
+            except Exception as error:
+                raise not_pickled(error) from error
             if publisher.head >= publisher.room:
-                publisher.make_room(_deadline(timeout, "put"), "put")
-            if size <= self._slot_bytes and not made.buffers:
-                self._payloads[publisher.slot][:size] = made.stream
+                publisher.make_room(timeout, "put")
+            size = len(stream)
+            if size <= self._slot_bytes and not found:
+                self._payloads[publisher.slot][:size] = stream
                 publisher.publish(size)
             else:
-                self._put_complex(made, timeout)
+                self._put_complex(Encoded(stream, found), timeout)
         finally:
             mutex.release()
 
     def _put_complex(self, made: Encoded, timeout: Timeout) -> None:
+        self._last_size = 0 if made.buffers else made.nbytes
         if made.nbytes <= self._slot_bytes:
             made.write(self._payloads[self._publisher.slot])
             self._publish_complex(0, made)
@@ -174,13 +181,11 @@ class RingWriter:
         """The last one was large: let the pickler write to where it is read. What has buffers is not pickled twice."""
         publisher = self._publisher
         if publisher.head >= publisher.room:
-            publisher.make_room(_deadline(timeout, "put"), "put")
+            publisher.make_room(timeout, "put")
         place = self._get(self._last_size, timeout)
         size, buffers = encode_into(thing, place.view)
         if size > place.view.nbytes or buffers:
-            made = encode(thing)
-            self._last_size = made.nbytes if not buffers else 0
-            self._put_complex(made, timeout)
+            self._put_complex(encode(thing), timeout)
             return
         self._last_size = size
         place.message = publisher.head + 1
@@ -210,7 +215,7 @@ class RingWriter:
             PeerLostError: No rank has a reader any more.
         """
         with self._mutex:
-            self._publisher.wait_passed(self._publisher.head, _deadline(timeout, "wait_taken"), "wait_taken")
+            self._publisher.wait_passed(self._publisher.head, timeout, "wait_taken")
 
     # -- control -----------------------------------------------------------------------------------------------------
 
@@ -247,7 +252,7 @@ class RingWriter:
             slots=shape.slots,
             overflow_segments=len(self._overflows),
             overflow_bytes=self._overflows.nbytes,
-            sleeps=publisher.sleeps,
+            sleeps=publisher.patience.sleeps,
             barrier=not board.fenced,
         )
 

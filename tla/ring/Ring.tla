@@ -97,7 +97,7 @@ TakeOver(p) ==
     /\ buf[p] = <<>>
     /\ LET last == CHOOSE m \in 0 .. Puts : (m = 0 \/ \E s \in Slots : mem.seq[s] = m) /\ \A s \in Slots : mem.seq[s] <= m
        IN  head' = IF Resumes THEN last ELSE 0
-    /\ room' = head'
+    /\ room' = IF head' = 0 THEN N ELSE head'
     /\ known' = mem.life
     /\ To(p, "idle")
     /\ UNCHANGED <<mem, buf, at, low, top, pos, took, history, alive>>
