@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BELL, FLAGS, PID, SIZE, WRITER_PID, Shape
+from fdcomm.ring.layout import BELL, FLAGS, PID, SIZE, WANT_BELL, WRITER_PID, Shape
 from fdcomm.runtime import Words
 from fdcomm.testing import ControlledRuntime
 from fdcomm.testing.kernel import ControlledKernel, WeakRuntime
+from fdcomm.testing.tasks import Op
 
-__all__ = ("Bed", "FreeLocks", "Poll", "Stepped")
+__all__ = ("Bed", "FlagBytes", "FreeLocks", "HeldLocks", "Poll", "RingKernel", "Stepped")
 
 
 class Stepped:
@@ -50,6 +51,36 @@ class FlagBytes:
         self._runtime.store(self._flags, place, value)
 
 
+class RingKernel(ControlledKernel):
+    """A kernel with a futex in each word."""
+
+    def __init__(self, runtime: WeakRuntime, words: Words, setters: Iterable[str]) -> None:
+        super().__init__(runtime, (words, BELL), setters)
+        self._words = words
+        self._asleep = {bell: type(self.sleepers)() for bell in (BELL, WANT_BELL)}
+
+    def sleep(self, address: int, token: int, timeout_s: float) -> None:
+        """See Kernel: an address is a word and one."""
+        scheduler = self.runtime.scheduler
+        task = self.runtime.system_call("futex wait", str(token))
+        if task is None or self._words[address - 1] != token:
+            return
+        sleepers = self._asleep[address - 1]
+        sleepers.tasks.append(task)
+        task.op = Op("waiting", "futex", sleepers, scheduler.clock + timeout_s)
+        scheduler.switch(task)
+        scheduler.note(task, "woken")
+
+    def wake(self, address: int) -> int:
+        """See Kernel. Not one sleeper of the other futex."""
+        self.runtime.system_call("futex wake")
+        sleepers = self._asleep[address - 1]
+        asleep = list(sleepers.tasks)
+        for task in asleep:
+            sleepers.wake(task, woken=True)
+        return len(asleep)
+
+
 class FreeLocks:
     """Locks that are free: where the model has no lock, or the program says who is dead."""
 
@@ -74,6 +105,33 @@ class FreeLocks:
     def is_held(self, line: int) -> bool:
         """Its process lives."""
         return line not in self.dead
+
+
+class HeldLocks(FreeLocks):
+    """The members' lock as the kernel gives it: to one at a time."""
+
+    def __init__(self, kernel: ControlledKernel, runtime: WeakRuntime) -> None:
+        super().__init__()
+        self._kernel = kernel
+        self._runtime = runtime
+        self._next = 0
+
+    def members(self, deadline: Deadline, operation: str) -> AbstractContextManager[None]:
+        """Wait for it."""
+        while (lock := self.try_members()) is None:
+            self._runtime.sleep(0.001)
+        return lock  # type: ignore[no-any-return]
+
+    def try_members(self) -> Any:
+        """Take it if it is free."""
+        self._next += 1
+        fd = self._next
+        return self._given_back(fd) if self._kernel.take(fd, 0, shared=False) else None
+
+    @contextlib.contextmanager
+    def _given_back(self, fd: int) -> Iterator[None]:
+        yield
+        self._kernel.give(fd, 0)
 
 
 class Poll:
@@ -103,7 +161,6 @@ class Bed:
         shape: The ring.
         direct: Words whose stores reach memory at once, because the model does not have them.
         setters: Names of the tasks that barriers reach, in that order.
-        bell: The futex word.
         weak: Stores reach memory later, each by a step of its own.
     """
 
@@ -113,7 +170,6 @@ class Bed:
         shape: Shape,
         direct: Iterable[int] = (),
         setters: Iterable[str] = (),
-        bell: int = BELL,
         *,
         weak: bool = True,
     ) -> None:
@@ -130,7 +186,7 @@ class Bed:
         if not weak:
             unbuffered += [(self.flags, place) for place in range(shape.lines)]
         self.runtime = WeakRuntime(scheduling.scheduler, unbuffered)
-        self.kernel = ControlledKernel(self.runtime, (self.words, bell), setters)
+        self.kernel = RingKernel(self.runtime, self.words, setters)
         self.locks = FreeLocks()
         stepped = Stepped(self.runtime, self.words, self.flags, FLAGS, FLAGS + len(shape.flag_words))
         self.board = Board(

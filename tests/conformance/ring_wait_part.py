@@ -44,7 +44,7 @@ class _WaitPart(Part):
         shape = Shape(ranks, 1, 64)
         everything = set(range(shape.nbytes // 8))
         setters = [f"process {teller}" for teller in self.model.tellers]
-        self.bed = Bed(scheduling, shape, everything - {self.bell, *self.shown, *flags}, setters, self.bell)
+        self.bed = Bed(scheduling, shape, everything - {self.bell, *self.shown, *flags}, setters)
         self.hidden = {self.bed.name(place) for place in everything - {self.bell, *self.shown, *flags}}
 
     def token(self, teller: int) -> int:
