@@ -217,12 +217,12 @@ def _give_up(bed: Bed) -> None:
 # -- a clear -------------------------------------------------------------------------------------------------------
 
 
-def clearing(scheduling: ControlledRuntime, ranks: int = 2) -> Scenario:
+def clearing(scheduling: ControlledRuntime, ranks: int = 2, weak: bool = True) -> Scenario:
     """A clear beside readers: a message is for all of them or for none."""
     names = tuple(f"reader {line}" for line in range(ranks))
     shape = Shape(ranks, 1, _SLOT_BYTES)
-    weak = {GATE, *(shape.of_line(line, BEGUN) for line in range(ranks))}
-    bed = ring_bed(scheduling, ranks, setters=names, plain=set(range(shape.nbytes // 8)) - weak)
+    late = {GATE, *(shape.of_line(line, BEGUN) for line in range(ranks))}
+    bed = ring_bed(scheduling, ranks, setters=names, weak=weak, plain=set(range(shape.nbytes // 8)) - late)
     bed.board.locks = HeldLocks(bed.kernel, bed.runtime)
     publisher = writer_of(bed)
     publisher.publish(1)

@@ -211,7 +211,7 @@ def _comes_back(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
 def _cleared(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
     """A clear looks whether anybody has begun, and takes back what nobody had a moment ago."""
     if not shipped:
-        return clearing(scheduling, ranks=1)
+        return clearing(scheduling, ranks=1, weak=False)
     bed = ring_bed(scheduling, 2, weak=False)
     words, place = _steps(bed), bed.shape.of_slot(0)
     publisher = writer_of(bed)
