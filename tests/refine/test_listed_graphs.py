@@ -16,6 +16,7 @@ from tests.refine import (
     layerwise_graphs,
     pause_graphs,
     rearrange_graphs,
+    ring_graphs,
     shipped_graphs,
     signal_graphs,
     status_graphs,
@@ -40,6 +41,8 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("control/ControlShipped.tla", control_graphs.SHIPPED),
         ("status/Status.tla", status_graphs.FIXED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
+        ("ring/Ring.tla", ring_graphs.FIXED),
+        ("ring/RingWait.tla", ring_graphs.WAITING),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
     for module, table in tables:

@@ -34,6 +34,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "InconsistentAnswersError": (ValueError,),
     "JobCancelledError": (RuntimeError,),
     "LayerTimeoutError": (TimeoutError,),
+    "MemoryOrderError": (NotImplementedError,),
     "NotPausedError": (RuntimeError,),
     "PauseEndedError": (RuntimeError,),
     "PayloadError": (pickle.PicklingError, TypeError),
