@@ -35,7 +35,9 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     opening, *rest = events
     bounds = [opening.get(name) for name in _BOUNDS]
     if opening.get("action") != "Open" or not all(type(value) is int and value >= 0 for value in bounds):
-        return Verdict(channel, False, 1, f"the first event must be Open, with {', '.join(_BOUNDS)}", json.dumps(opening))
+        return Verdict(
+            channel, False, 1, f"the first event must be Open, with {', '.join(_BOUNDS)}", json.dumps(opening)
+        )
     model = _model(bounds)
     reader = _Reading(model, opening)
     observations: list[Observation[State]] = []

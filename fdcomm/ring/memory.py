@@ -53,7 +53,9 @@ def require_order(ordered: bool = ORDERED, sleeps: bool = futex.AVAILABLE) -> No
         )
 
 
-def make_segment(files: Files, name: str, nbytes: int, fill: Callable[[memoryview], None], deadline: Deadline) -> Segment:
+def make_segment(
+    files: Files, name: str, nbytes: int, fill: Callable[[memoryview], None], deadline: Deadline
+) -> Segment:
     """Make a segment of raw bytes, whole when it gets its name."""
     plan = Plan(name, Layout("", (), nbytes), fill=fill, owner=this_process())
     return _run("create", create(files, plan, SYSTEM), deadline, name)
@@ -89,7 +91,9 @@ class Memory:
         closed: It was closed, or came here by a fork.
     """
 
-    def __init__(self, segment: Segment, shape: Shape, kernel: Kernel = SYSTEM_KERNEL, runtime: Runtime = SYSTEM) -> None:
+    def __init__(
+        self, segment: Segment, shape: Shape, kernel: Kernel = SYSTEM_KERNEL, runtime: Runtime = SYSTEM
+    ) -> None:
         self.segment = segment
         self.shape = shape
         self.closed = False
@@ -273,8 +277,8 @@ class KernelLocks:
             left = deadline.remaining()
             if left == 0:
                 raise CommTimeoutError(
-                    f"{operation}: {what} of the ring {self._segment.name!r} is held{who()}, for {deadline.waited():.3g}"
-                    " s now; if that process is stopped, continue or kill it",
+                    f"{operation}: {what} of the ring {self._segment.name!r} is held{who()}, for "
+                    f"{deadline.waited():.3g} s now; if that process is stopped, continue or kill it",
                     operation=operation,
                     waited_s=deadline.waited(),
                 )

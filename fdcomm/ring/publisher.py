@@ -8,7 +8,7 @@ from typing import Final
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import CURSOR, LIVES, SEQ, SIZE
+from fdcomm.ring.layout import CURSOR, LIVES, SEQ
 from fdcomm.ring.members import fence_dead
 from fdcomm.ring.waiting import Patience, wake_readers
 

@@ -37,9 +37,7 @@ class RingReader:
         self._mapped = Mapped(memory)
 
     @classmethod
-    def attach(
-        cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT
-    ) -> RingReader:
+    def attach(cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT) -> RingReader:
         """Become the reader of a rank.
 
         After a reader that has left it goes on where that one was. After one that died or was given up it begins with

@@ -99,7 +99,7 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
         writer = RingWriter.create(name, ranks, depth=8 if subject.endswith("8") else 1)
         for rank, (_, to) in enumerate(backs):
             readers.append(_FORK.Process(target=_ring_reader, args=(name, rank, count, size, to)))
-        put = writer.put
+        put = writer.put  # type: ignore[assignment]
         wait = writer.wait_taken
     try:
         for process in readers:
@@ -134,10 +134,8 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
             process.join()
         if writer is not None:
             writer.close()
-    taken = sorted((max(last) - start) / 1000 for start, *last in zip(starts, *ends, strict=True))[: count]
-    return Cell(
-        subject, ranks, size, paced, statistics.median(taken), taken[count * 9 // 10], 1e6 * spent / count
-    )
+    taken = sorted((max(last) - start) / 1000 for start, *last in zip(starts, *ends, strict=True))[:count]
+    return Cell(subject, ranks, size, paced, statistics.median(taken), taken[count * 9 // 10], 1e6 * spent / count)
 
 
 def idle_cpu(seconds: float) -> float:

@@ -70,23 +70,27 @@ class _WaitPart(Part):
 
     def about_to(self, state: Any, process: int) -> str:
         bell, look = self.bed.name(self.bell), f"load {self.bed.name(self.shown[state.at[process]])}"
-        return {
-            "idle": "ended" if state.counts[process] else f"store {self.bed.name(self.shown[process])} = 1",
-            "look": f"load {self.flag(self.model.sleepers[0])}",
-            "bell": f"store {bell} = {self._seen(state.seen[process] - self.config.tellers)}",
-            "wake": "acquire futex wake",
-            "peek": look,
-            "flag": f"store {self.flag(process)} = 1",
-            "barrier": f"acquire barrier reaches process {state.at[process]}",
-            "token": f"load {bell}",
-            "due": look,
-            "sleep": f"acquire futex wait {self._seen(max(0, state.seen[process] - self.config.tellers))}",
-            "asleep": "waiting futex",
-            "again": look,
-            "down": f"store {self.flag(process)} = 0",
-            "done": "ended",
-            "dead": "killed | ended",
-        }[state.pc[process]] if state.pc[process] != "idle" or process < self.config.tellers else ""
+        return (
+            {
+                "idle": "ended" if state.counts[process] else f"store {self.bed.name(self.shown[process])} = 1",
+                "look": f"load {self.flag(self.model.sleepers[0])}",
+                "bell": f"store {bell} = {self._seen(state.seen[process] - self.config.tellers)}",
+                "wake": "acquire futex wake",
+                "peek": look,
+                "flag": f"store {self.flag(process)} = 1",
+                "barrier": f"acquire barrier reaches process {state.at[process]}",
+                "token": f"load {bell}",
+                "due": look,
+                "sleep": f"acquire futex wait {self._seen(max(0, state.seen[process] - self.config.tellers))}",
+                "asleep": "waiting futex",
+                "again": look,
+                "down": f"store {self.flag(process)} = 0",
+                "done": "ended",
+                "dead": "killed | ended",
+            }[state.pc[process]]
+            if state.pc[process] != "idle" or process < self.config.tellers
+            else ""
+        )
 
     def differs(self, state: Any) -> str:
         words = self.bed.words
