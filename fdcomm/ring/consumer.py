@@ -14,7 +14,7 @@ from fdcomm.ring.waiting import Patience, wake_writer
 
 __all__ = ("Consumer",)
 
-_SPINS: Final = 200
+_TURNS: Final = 64
 _GATE_PAUSE_S: Final = 0.00002
 
 
@@ -26,7 +26,7 @@ class Consumer:
         slot: The slot of the next one.
     """
 
-    def __init__(self, board: Board, place: Place, spins: int = _SPINS, patience: Patience | None = None) -> None:
+    def __init__(self, board: Board, place: Place, turns: int = _TURNS, patience: Patience | None = None) -> None:
         shape = board.shape
         self._board = board
         self._words = board.words
@@ -37,7 +37,7 @@ class Consumer:
         self._cursor = shape.of_line(place.line, CURSOR)
         self._life_at = LIVES + place.rank
         self._life = place.life
-        self._patience = patience or Patience(board, spins)
+        self._patience = patience or Patience(board, turns)
         self._fence = board.kernel.fence if board.fenced else None
         self.position = place.position
         self.slot = self.position % self._slots
@@ -67,6 +67,7 @@ class Consumer:
             if size != VOID:
                 return size
             self.end()
+            self.tell()
 
     def check(self) -> None:
         """Raise FencedError if the rank was given up: what was copied does not count."""
@@ -74,7 +75,7 @@ class Consumer:
             raise self._given_up("get")
 
     def end(self) -> None:
-        """Look whether what was copied counts, and give the slot back.
+        """Look whether what was copied counts, and give the slot back. Call :meth:`tell` soon.
 
         Raises:
             FencedError: The rank was given up meanwhile: the slot may hold something else.
@@ -86,11 +87,14 @@ class Consumer:
         words[self._cursor] = number
         self.position = number
         self.slot = number % self._slots
+
+    def tell(self) -> None:
+        """Wake the writer if it sleeps until this slot is given back. Not at once: first the caller gets on."""
         if self._fence is not None:
             self._fence()
-        wanted = words[WANT]
-        if wanted and number >= wanted:
-            wake_writer(self._board, self._place.line, number)
+        wanted = self._words[WANT]
+        if wanted and self.position >= wanted:
+            wake_writer(self._board, self._place.line, self.position)
 
     def waiting(self) -> int:
         """How many messages are there for this reader now."""

@@ -22,12 +22,13 @@ from fdcomm.errors import (
 )
 from fdcomm.forksafety import close_in_child
 from fdcomm.ring.board import Board
+from fdcomm.ring.kernel import RING_KERNEL
 from fdcomm.ring.layout import BELL, FLAGS, MOST_RANKS, WANT_BELL, Shape
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
 from fdcomm.signals.files import Files, default_directory
-from fdcomm.signals.kernel import ORDERED, SYSTEM_KERNEL, Kernel
+from fdcomm.signals.kernel import ORDERED, Kernel
 from fdcomm.signals.layout import Layout, this_process
 from fdcomm.signals.segment import Segment
 from fdcomm.signals.steps import Plan, Steps, attach, clear, create, drive
@@ -91,9 +92,7 @@ class Memory:
         closed: It was closed, or came here by a fork.
     """
 
-    def __init__(
-        self, segment: Segment, shape: Shape, kernel: Kernel = SYSTEM_KERNEL, runtime: Runtime = SYSTEM
-    ) -> None:
+    def __init__(self, segment: Segment, shape: Shape, kernel: Kernel = RING_KERNEL, runtime: Runtime = SYSTEM) -> None:
         self.segment = segment
         self.shape = shape
         self.closed = False
@@ -105,10 +104,10 @@ class Memory:
         )
         flags = data[8 * FLAGS : 8 * FLAGS + 2 * MOST_RANKS]
         memory = segment.memory
+        bells = {bell: futex.address_of(memory, 8 * bell) for bell in (BELL, WANT_BELL)}
+        self._memory = memory  # the addresses hold for as long as it does
         self.locks = KernelLocks(segment, kernel, runtime)
-        self.board = Board(
-            shape, words, flags, kernel, runtime, self.locks, lambda word: futex.address_of(memory, 8 * word)
-        )
+        self.board = Board(shape, words, flags, kernel, runtime, self.locks, bells.__getitem__)
         close_in_child(self)
 
     @classmethod

@@ -14,7 +14,7 @@ from fdcomm.ring.waiting import Patience, wake_readers
 
 __all__ = ("Publisher",)
 
-_SPINS: Final = 200
+_TURNS: Final = 64
 
 
 class Publisher:
@@ -30,7 +30,7 @@ class Publisher:
         patience: How it waits.
     """
 
-    def __init__(self, board: Board, spins: int = _SPINS, patience: Patience | None = None) -> None:
+    def __init__(self, board: Board, turns: int = _TURNS, patience: Patience | None = None) -> None:
         shape, words = board.shape, board.words
         self._board = board
         self._words = words
@@ -40,7 +40,7 @@ class Publisher:
         self._fence = board.kernel.fence if board.fenced else None
         self._lives = tuple((LIVES + rank, words[LIVES + rank]) for rank in range(shape.ranks))
         self._cursors = tuple(place for _, place in self._counted())
-        self.patience = patience or Patience(board, spins)
+        self.patience = patience or Patience(board, turns)
         self.passed = 0
         self._slowest = shape.of_line(0, CURSOR)
         self.head = max(words[place] for place in self._seqs)

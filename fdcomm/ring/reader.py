@@ -74,14 +74,16 @@ class RingReader:
             size = consumer.begin(timeout, "get")
             if size < 0:
                 return self._get_complex(timeout)
-            copied = bytes(self._payloads[consumer.slot][:size])
+            copied = self._payloads[consumer.slot][:size].tobytes()
             consumer.end()
+            try:
+                return _LOADS(copied)
+            except Exception as error:
+                raise _unreadable(error) from error
+            finally:
+                consumer.tell()
         finally:
             mutex.release()
-        try:
-            return _LOADS(copied)
-        except Exception as error:
-            raise _unreadable(error) from error
 
     def lease(self, timeout: Timeout = DEFAULT) -> Lease:
         """Return the next object as a context manager: its large buffers are read-only views of the shared memory.
@@ -106,8 +108,12 @@ class RingReader:
                 return self._decode(payload, parts, views=False)
             finally:
                 self._consumer.end()
+                self._consumer.tell()
         self._consumer.end()
-        return self._decode(payload, parts, views=False)
+        try:
+            return self._decode(payload, parts, views=False)
+        finally:
+            self._consumer.tell()
 
     def _payload(self, timeout: Timeout) -> tuple[memoryview, int, bool]:
         """Return the bytes, the number of buffers, and whether the bytes are shared memory.
@@ -211,6 +217,7 @@ class Lease:
         if reader is not None:
             try:
                 reader._consumer.end()
+                reader._consumer.tell()
             finally:
                 reader._mutex.release()
 

@@ -10,6 +10,7 @@ A sleep is bounded: who was killed between its store and its wake-up delays the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Final
 
@@ -23,6 +24,9 @@ INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
 _SHORT_INTERVAL_S: Final = 0.005
 _TOKENS: Final = 2**31
+_AT_ONCE: Final = range(16)
+
+_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
 def wake_readers(board: Board, number: int) -> None:
@@ -42,28 +46,33 @@ class Patience:
 
     Args:
         board: The ring.
-        spins: How often it looks before it sleeps, at most.
+        turns: How often at most it lets other processes run and looks again, before it sleeps; fewer where that was not
+            enough of late. 0: it sleeps at once.
     """
 
-    def __init__(self, board: Board, spins: int) -> None:
+    def __init__(self, board: Board, turns: int) -> None:
         self._board = board
-        self._most = self._spins = spins
+        self._most = self._turns = turns
         self.sleeps = 0
 
     def spin(self, place: int, least: int) -> bool:
-        """Look at a word until it is at least that; False: it takes longer."""
+        """Look at a word until it is at least that; False: it takes longer than looking is worth."""
         words = self._board.words
-        for _ in range(self._spins):
+        if self._most:
+            for _ in _AT_ONCE:
+                if words[place] >= least:
+                    return True
+        for _ in range(self._turns):
+            _let_others_run()
             if words[place] >= least:
-                if self._spins < self._most:
-                    self._spins += 1 + self._spins // 4
+                self._turns = min(self._most, self._turns + 4)
                 return True
         return False
 
     def tired(self) -> None:
-        """It took longer than the looks: fewer of them next time."""
-        if self._spins > self._most // 16:
-            self._spins -= self._spins // 8 + 1
+        """It took longer: fewer turns next time."""
+        if self._turns > self._most // 8:
+            self._turns -= self._turns // 8 + 1
 
     def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
         """Sleep until woken, unless it is due. False: the interval, or the time, is over."""

@@ -1,5 +1,7 @@
 """``python -m tests.bench.ring``: the ring beside a pipe for each reader, in one run, by turns.
 
+The pipes' readers count in shared memory, and their writer looks there.
+
 A batch is a list of a dict and bytes of the size. Measured is the time from the beginning of the put to the moment at
 which the last reader has the object; processor time is that of all processes.
 """
@@ -68,8 +70,13 @@ def _ring_reader(name: str, rank: int, count: int, size: int, to: Connection) ->
         _read(lambda: reader.get(_WATCHDOG_S), count, size, to)
 
 
-def _pipe_reader(source: Connection, count: int, size: int, to: Connection) -> None:
-    _read(lambda: pickle.loads(source.recv_bytes()), count, size, to)
+def _pipe_reader(source: Connection, done: Any, rank: int, count: int, size: int, to: Connection) -> None:
+    def get() -> Any:
+        batch = pickle.loads(source.recv_bytes())
+        done[rank] += 1
+        return batch
+
+    _read(get, count, size, to)
 
 
 def _pause(until: float) -> None:
@@ -85,22 +92,28 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
     readers: list[Any] = []
     if subject == "pipes":
         ways = [_FORK.Pipe(duplex=False) for _ in range(ranks)]
-        for (source, _), (_, to) in zip(ways, backs, strict=True):
-            readers.append(_FORK.Process(target=_pipe_reader, args=(source, count, size, to)))
+        done = _FORK.RawArray("q", ranks)
+        sent = 0
+        for rank, ((source, _), (_, to)) in enumerate(zip(ways, backs, strict=True)):
+            readers.append(_FORK.Process(target=_pipe_reader, args=(source, done, rank, count, size, to)))
 
         def put(batch: Any) -> None:
+            nonlocal sent
             stream = pickle.dumps(batch, 5)
             for _, sink in ways:
                 sink.send_bytes(stream)
+            sent += 1
 
-        wait: Callable[[], None] | None = None
+        def wait() -> None:
+            while min(done) < sent:
+                os.sched_yield()
     else:
         name = f"bench-ring-{os.getpid()}"
         writer = RingWriter.create(name, ranks, depth=8 if subject.endswith("8") else 1)
         for rank, (_, to) in enumerate(backs):
             readers.append(_FORK.Process(target=_ring_reader, args=(name, rank, count, size, to)))
         put = writer.put  # type: ignore[assignment]
-        wait = writer.wait_taken
+        wait = writer.wait_taken  # type: ignore[assignment]
     try:
         for process in readers:
             process.start()
@@ -116,8 +129,7 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
             batch = [{"number": number, "kind": "batch"}, content]
             starts.append(time.monotonic_ns())
             put(batch)
-            if wait is not None:
-                wait()
+            wait()
         spent = _cpu_s() - spent
         ends = []
         for back, _ in backs:

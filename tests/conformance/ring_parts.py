@@ -100,6 +100,7 @@ class RingPart(Part):
             while True:
                 consumer.begin(None, "get")
                 consumer.end()
+                consumer.tell()
 
     def _come(self, rank: int) -> None:
         self._read(attach(self.bed.board, rank, self._never()))

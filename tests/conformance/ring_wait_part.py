@@ -127,9 +127,10 @@ class ReadersSleep(_WaitPart):
         publisher = Publisher(board, patience=Patience(board, 0))
 
         def read(line: int) -> None:
-            consumer = Consumer(board, Place(line, line, 0, 0), spins=0)
+            consumer = Consumer(board, Place(line, line, 0, 0), turns=0)
             consumer.begin(None, "get")
             consumer.end()
+            consumer.tell()
 
         programs: dict[int, Callable[[], None]] = {0: partial(publisher.publish, 1)}
         return programs | {p: partial(read, p - 1) for p in self.model.sleepers}
@@ -157,12 +158,13 @@ class WriterSleeps(_WaitPart):
         self._make(scheduling, ranks, WANT)
         board = self.bed.board
         self.bed.words[shape.of_slot(0, SEQ)] = 1
-        publisher = Publisher(board, spins=0)
+        publisher = Publisher(board, turns=0)
 
         def read(line: int) -> None:
             consumer = Consumer(board, Place(line, line, 0, 0), patience=Poll())  # type: ignore[arg-type]
             consumer.begin(None, "get")
             consumer.end()
+            consumer.tell()
 
         programs: dict[int, Callable[[], None]] = {line: partial(read, line) for line in range(ranks)}
         return programs | {ranks: partial(publisher.wait_passed, 1, None, "put")}

@@ -39,7 +39,7 @@ def ring_bed(
 
 def writer_of(bed: Bed) -> Publisher:
     """Return the writer's side. It does not look twice before it sleeps."""
-    return Publisher(bed.board, spins=0)
+    return Publisher(bed.board, turns=0)
 
 
 def write(publisher: Publisher, numbers: Iterable[int], timeout: float | None = None) -> None:
@@ -52,10 +52,11 @@ def write(publisher: Publisher, numbers: Iterable[int], timeout: float | None = 
 
 def read(bed: Bed, place: Place, count: int, got: list[int]) -> None:
     """Get that many messages."""
-    consumer = Consumer(bed.board, place, spins=0)
+    consumer = Consumer(bed.board, place, turns=0)
     for _ in range(count):
         size = consumer.begin(None, "get")
         consumer.end()
+        consumer.tell()
         got.append(size)
 
 
@@ -231,10 +232,11 @@ def clearing(scheduling: ControlledRuntime, ranks: int = 2, weak: bool = True) -
     got: dict[str, list[int]] = {name: [] for name in names}
 
     def get(line: int, name: str) -> None:
-        consumer = Consumer(bed.board, _first(line), spins=0)
+        consumer = Consumer(bed.board, _first(line), turns=0)
         while 2 not in got[name]:
             size = consumer.begin(None, "get")
             consumer.end()
+            consumer.tell()
             got[name].append(size)
 
     def clear_and_put() -> None:
@@ -265,10 +267,11 @@ def clear_killed(scheduling: ControlledRuntime) -> Scenario:
         write(publisher, [2])
 
     def get() -> None:
-        consumer = Consumer(bed.board, _first(0), spins=0)
+        consumer = Consumer(bed.board, _first(0), turns=0)
         while not got or got[-1] != 2:
             size = consumer.begin(None, "get")
             consumer.end()
+            consumer.tell()
             got.append(size)
 
     def final() -> None:

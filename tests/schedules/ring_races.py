@@ -196,7 +196,7 @@ def _comes_back(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
 
     def second() -> None:
         place = attach(board, 1, never(bed))
-        consumer = Consumer(board, place, spins=0)
+        consumer = Consumer(board, place, turns=0)
         try:
             told.append(consumer.begin(0.0, "get"))
         except CommTimeoutError:

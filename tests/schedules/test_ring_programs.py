@@ -33,7 +33,6 @@ def test_a_sleeper_without_a_barrier_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert "slept through" in report.failure.message
 
 
-
 def test_a_writer_that_does_not_say_that_it_waits_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def sleep_writer(self: Patience, wanted: int, due: Callable[[], bool], deadline: Deadline) -> bool:
         return self._sleep(WANT_BELL, due, deadline)
