@@ -18,6 +18,7 @@ from fdcomm.errors import (
     ForkedHandleError,
     MemoryOrderError,
     SignalError,
+    SignalInUseError,
     SignalMismatchError,
 )
 from fdcomm.forksafety import close_in_child
@@ -58,7 +59,11 @@ def make_segment(
     files: Files, name: str, nbytes: int, fill: Callable[[memoryview], None], deadline: Deadline
 ) -> Segment:
     """Make a segment of raw bytes, whole when it gets its name."""
-    plan = Plan(name, Layout("", (), nbytes), fill=fill, owner=this_process())
+
+    def refuse() -> None:
+        raise SignalInUseError(f"this process has a ring {name!r} already; close it first", operation="create")
+
+    plan = Plan(name, Layout("", (), nbytes), fill=fill, owner=this_process(), on_own=refuse)
     return _run("create", create(files, plan, SYSTEM), deadline, name)
 
 
