@@ -94,6 +94,7 @@ def judge_of(protocol: str) -> Judge:
         layerwise_trace,
         pause_trace,
         rearrange_trace,
+        ring_trace,
         signal_trace,
         status_trace,
         trace,
@@ -109,6 +110,7 @@ def judge_of(protocol: str) -> Judge:
         status_trace.PROTOCOL: status_trace.judge,
         layerwise_trace.PROTOCOL: layerwise_trace.judge,
         rearrange_trace.PROTOCOL: rearrange_trace.judge,
+        ring_trace.PROTOCOL: ring_trace.judge,
         signal_trace.PROTOCOL: signal_trace.judge,
         word_trace.PROTOCOL: word_trace.judge,
     }
