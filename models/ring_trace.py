@@ -26,7 +26,7 @@ class _Malformed(Exception):
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
     """Judge one run: Open with its bounds, and then what the processes did."""
     opening, *rest = events
-    bounds = [opening.get(name) for name in _BOUNDS]
+    bounds: list[Any] = [opening.get(name) for name in _BOUNDS]
     usable = all(type(value) is int and value >= 0 for value in bounds) and min(bounds[:3]) >= 1
     if opening.get("action") != "Open" or not usable or bounds[3] > bounds[0]:
         return Verdict(
@@ -62,7 +62,7 @@ def _observe(model: Ring, event: Event, opening: Event) -> Observation[State]:
         return Observation(json.dumps(event), None, lambda a, b: _is(b.got[who][-1:], (value,)))
     if name not in model.actions or (name == "Fence" and who not in model.ranks):
         raise _Malformed(f"{name!r} is not an action that a process notes")
-    params = (("rank", who),) if name == "Fence" else (("process", who),)
+    params: tuple[tuple[str, int], ...] = (("rank" if name == "Fence" else "process", who),)
     params += (("store", 1),) if name == "Flush" else ()
     check = _checks(model, who).get(name)
     return Observation(

@@ -113,7 +113,7 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
         for rank, (_, to) in enumerate(backs):
             readers.append(_FORK.Process(target=_ring_reader, args=(name, rank, count, size, to)))
         put = writer.put  # type: ignore[assignment]
-        wait = writer.wait_taken  # type: ignore[assignment]
+        wait = writer.wait_taken
     try:
         for process in readers:
             process.start()

@@ -37,8 +37,8 @@ def test_everything_holds(name: str) -> None:
     if entry.mode == "live":
         module = ring if entry.module == "MCRing" else ring_wait
         graph = build(model)
-        for prop in module.liveness(model):  # type: ignore[arg-type]
-            assert leads_to(graph, prop, module.fairness(model)) is None, prop.name  # type: ignore[arg-type]
+        for prop in module.liveness(model):
+            assert leads_to(graph, prop, module.fairness(model)) is None, prop.name
 
 
 @pytest.mark.parametrize(("part", "guard"), [pair for pair in GUARDS if pair[1] not in SLOW])

@@ -337,7 +337,7 @@ def test_what_is_refused(ring: Ring, folder: str) -> None:
         RingReader.attach("other", 0, directory=folder)
     for wrong in ({"ranks": 0}, {"ranks": 65}, {"ranks": 1, "depth": 0}, {"ranks": 1, "slot_bytes": 100}):
         with pytest.raises(ConfigError):
-            RingWriter.create("new", directory=folder, **wrong)  # type: ignore[arg-type]
+            RingWriter.create("new", directory=folder, **wrong)
     for thing in ring:
         with pytest.raises(TypeError):
             pickle.dumps(thing)
