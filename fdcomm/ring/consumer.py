@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError
+from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError, SignalReplacedError
 from fdcomm.ring.board import Board
 from fdcomm.ring.clearing import complete
 from fdcomm.ring.layout import BEGUN, CURSOR, GATE, LIVES, SEQ, SIZE, VOID, WANT
@@ -143,6 +143,10 @@ class Consumer:
     def _check_wait(self, deadline: Deadline, operation: str, what: str) -> None:
         if self._board.closing:
             raise ClosedError(f"{operation}: the ring was closed meanwhile", operation=operation)
+        if self._board.is_over():
+            raise SignalReplacedError(
+                f"{operation}: the ring was removed, or made anew; attach again", operation=operation
+            )
         if deadline.remaining() == 0:
             raise CommTimeoutError(
                 f"{operation}: {what} for {deadline.waited():.3g} s", operation=operation, waited_s=deadline.waited()

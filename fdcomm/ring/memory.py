@@ -112,7 +112,7 @@ class Memory:
         bells = {bell: futex.address_of(memory, 8 * bell) for bell in (BELL, WANT_BELL)}
         self._memory = memory  # the addresses hold for as long as it does
         self.locks = KernelLocks(segment, kernel, runtime)
-        self.board = Board(shape, words, flags, kernel, runtime, self.locks, bells.__getitem__)
+        self.board = Board(shape, words, flags, kernel, runtime, self.locks, bells.__getitem__, segment.superseded)
         close_in_child(self)
 
     @classmethod

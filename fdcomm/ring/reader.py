@@ -64,6 +64,7 @@ class RingReader:
         Raises:
             CommTimeoutError: Nothing was put for ``timeout`` seconds.
             FencedError: The rank's reader was given up.
+            SignalReplacedError: The ring was removed, or made anew.
             PayloadError: The object cannot be made here. It counts as taken.
         """
         mutex = self._mutex

@@ -26,6 +26,7 @@ from fdcomm import (
     SignalInUseError,
     SignalMismatchError,
     SignalNotFoundError,
+    SignalReplacedError,
 )
 from fdcomm.ring import RingReader, RingWriter
 from fdcomm.ring.layout import PID, Shape
@@ -309,6 +310,16 @@ def test_a_get_that_waits_is_told_of_the_close(ring: Ring) -> None:
     one.close()
     thread.join(_LIMIT_S)
     assert told == [ClosedError]
+
+
+def test_a_get_that_waits_is_told_that_the_ring_was_removed(ring: Ring) -> None:
+    writer, one, other = ring
+    writer.put(1, _LIMIT_S)
+    writer.close()
+    assert one.get(_LIMIT_S) == 1
+    with pytest.raises(SignalReplacedError):
+        one.get(None)
+    other.close()
 
 
 def test_a_forked_child_is_refused(ring: Ring) -> None:
