@@ -33,6 +33,7 @@ __all__ = (
     "InconsistentAnswersError",
     "JobCancelledError",
     "LayerTimeoutError",
+    "MemoryOrderError",
     "NoBlocksError",
     "NotPausedError",
     "PauseEndedError",
@@ -287,6 +288,10 @@ class SignalTornError(SignalError):
 
 class SignalSpaceError(SignalError, OSError):
     """The memory file system has no room for the segment. Nothing was made."""
+
+
+class MemoryOrderError(FdcommError, NotImplementedError):
+    """This processor, or system, keeps memory accesses in another order than the code was proved for."""
 
 
 class CacheInfoMissingError(CommTimeoutError):

@@ -95,6 +95,8 @@ CATALOGUE: dict[str, Listed] = {
     "blocks": Listed("models.blocks:Blocks", "models.blocks_bugs:BUGS", "models.blocks_properties"),
     "transfer": Listed("models.transfer:Transfer", "models.transfer_bugs:BUGS", "models.transfer_properties"),
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
+    "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),
+    "ring.wait": Listed("models.ring_wait:RingWait", "models.ring_bugs:WAIT", "models.ring_wait", of_model=True),
     "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
     "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),
     "word.sequence": Listed(

@@ -33,6 +33,7 @@ JUDGES = {
     "pause": "models.pause_trace",
     "layerwise": "models.layerwise_trace",
     "signal": "models.signal_trace",
+    "ring": "models.ring_trace",
     "word": "models.word_trace",
     "control": "models.control_trace",
     "status": "models.status_trace",

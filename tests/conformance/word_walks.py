@@ -22,6 +22,7 @@ from tests.conformance.walks import edge_walks
 __all__ = ("Coverage", "Deviation", "Part", "Walk", "drive", "follow", "random_walk")
 
 _IDLE = "idle"
+_SPARE = "next"
 _RARE = 30
 
 Walk = list[tuple[Any, Action, Any]]
@@ -51,6 +52,19 @@ class Part:
     def build(self, scheduling: ControlledRuntime, now: Callable[[], Any]) -> dict[int, Callable[[], None]]:
         """Make everything anew; return what each process does. ``now`` gives the state of the model."""
         raise NotImplementedError
+
+    def spares(self) -> dict[int, Callable[[], None]]:
+        """Return what the process does that comes in the place of a killed one: see :meth:`succeed`."""
+        return {}
+
+    def succeed(self, scheduler: Scheduler, process: int) -> None:
+        """A killed process gets a successor under its number."""
+        for task in scheduler._tasks:
+            if task.name == f"process {process}":
+                task.name = f"dead {process}"
+        for task in scheduler._tasks:
+            if task.name == f"{_SPARE} {process}":
+                task.name = f"process {process}"
 
     def is_silent(self, task: Task) -> bool:
         """Return True for an operation that is no step of the model."""
@@ -126,11 +140,13 @@ class _Follow:
         return choice
 
     def _choose(self, scheduler: Scheduler) -> int | None:
-        tasks = {int(task.name.split()[1]): task for task in scheduler._tasks if task.name != _IDLE}
         if self._steps:
             self._steps -= 1
             return self._task
         while True:
+            # Anew each time: what was done by hand may have put another task in the place of a killed one.
+            named = (task for task in scheduler._tasks if task.name.startswith("process "))
+            tasks = {int(task.name.split()[1]): task for task in named}
             for task in tasks.values():
                 if not task.done and self.part.is_silent(task):
                     return self._silently(scheduler, task)
@@ -213,6 +229,7 @@ def follow(part: Part, behaviours: Iterable[Walk]) -> Coverage:
     def make(scheduling: ControlledRuntime) -> Scenario:
         programs = part.build(scheduling, lambda: following.state)
         tasks = {f"process {number}": program for number, program in programs.items()}
+        tasks |= {f"{_SPARE} {number}": program for number, program in part.spares().items()}
         # There is always somebody who could go on, so that the strategy is asked also when all others are blocked.
         return Scenario({**tasks, _IDLE: lambda: scheduling.access("nothing", change=False)})
 

@@ -19,6 +19,7 @@ from tests.refine import (
     published_graphs,
     readiness_graphs,
     rearrange_graphs,
+    ring_graphs,
     shipped_graphs,
     signal_graphs,
     status_graphs,
@@ -49,6 +50,8 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("transfer/Transfer.tla", transfer_graphs.FIXED),
         ("transfer/TransferShipped.tla", transfer_graphs.SHIPPED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
+        ("ring/Ring.tla", ring_graphs.FIXED),
+        ("ring/RingWait.tla", ring_graphs.WAITING),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
     tables += [(module.path, module.configs) for module in published_graphs.MODULES.values()]

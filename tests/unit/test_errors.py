@@ -35,6 +35,7 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "InconsistentAnswersError": (ValueError,),
     "JobCancelledError": (RuntimeError,),
     "LayerTimeoutError": (TimeoutError,),
+    "MemoryOrderError": (NotImplementedError,),
     "NoBlocksError": (RuntimeError,),
     "NotPausedError": (RuntimeError,),
     "PauseEndedError": (RuntimeError,),

@@ -1,0 +1,137 @@
+"""Where the words of a ring are: aligned signed 8-byte words, each group of them on cache lines of its own.
+
+Line l of rank r: r for its first, third, .. reader, ``ranks + r`` for the others. Two processes may hold the two lines
+of one rank for as long as the older one is stopped; each stores only to its own.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from fdcomm.errors import ConfigError
+
+__all__ = (
+    "BEGUN",
+    "BELL",
+    "COMPLEX",
+    "CURSOR",
+    "FLAGS",
+    "FORM",
+    "GATE",
+    "LAYOUT_VERSION",
+    "LENGTH",
+    "LIVES",
+    "MAGIC",
+    "MOST_RANKS",
+    "PARTS",
+    "PID",
+    "SEQ",
+    "SIZE",
+    "VOID",
+    "WANT",
+    "WANT_BELL",
+    "WRITER_PID",
+    "Shape",
+)
+
+MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
+LAYOUT_VERSION: Final = 1
+MOST_RANKS: Final = 64
+VOID: Final = -1
+"""In the word SIZE of a slot: the message was taken back."""
+COMPLEX: Final = -2
+"""There: more words say what the message is."""
+
+_LINE: Final = 8
+
+# Words 0 to 4: magic, version, ranks, slots, bytes of a slot.
+GATE: Final = 1 * _LINE
+"""Twice the number of clears; odd while one is under way."""
+BELL: Final = 2 * _LINE
+"""Changed before readers are woken."""
+WANT: Final = 3 * _LINE
+"""The cursor that a writer waits for; 0: it does not."""
+WANT_BELL: Final = 4 * _LINE
+"""Changed before the writer is woken."""
+WRITER_PID: Final = 5 * _LINE
+FLAGS: Final = 6 * _LINE
+"""A byte for each line: its reader sleeps, or is about to."""
+LIVES: Final = FLAGS + 2 * MOST_RANKS // 8
+"""For each rank twice the number of its readers that were given up; odd: nobody is counted."""
+_READERS: Final = LIVES + MOST_RANKS
+
+# Places in the words of a line.
+CURSOR: Final = 0
+BEGUN: Final = 1
+PID: Final = 2
+
+# Places in the words of a slot. SIZE: bytes of the payload; VOID; or COMPLEX, and then FORM says which segment it is in
+# (0: this slot), PARTS how many buffers stand beside the stream, and LENGTH how many bytes there are.
+SEQ: Final = 0
+SIZE: Final = 1
+FORM: Final = 2
+PARTS: Final = 3
+LENGTH: Final = 4
+
+
+class Shape(NamedTuple):
+    """The numbers that a ring is made with."""
+
+    ranks: int
+    slots: int
+    slot_bytes: int
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return 2 * self.ranks
+
+    @property
+    def flag_words(self) -> range:
+        """The words that hold the flags."""
+        return range(FLAGS, FLAGS + -(-self.lines // 8))
+
+    @property
+    def control_words(self) -> int:
+        """Where the slots begin."""
+        return _READERS + _LINE * self.lines
+
+    @property
+    def slot_words(self) -> int:
+        """Words of one slot, its first line included."""
+        return _LINE + self.slot_bytes // 8
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all."""
+        return 8 * (self.control_words + self.slots * self.slot_words)
+
+    def line(self, rank: int, life: int) -> int:
+        """The line of a rank's reader in that life."""
+        return rank + self.ranks * (life // 2 % 2)
+
+    def of_line(self, line: int, place: int) -> int:
+        """A word of a line."""
+        return _READERS + _LINE * line + place
+
+    def of_slot(self, slot: int, place: int = SEQ) -> int:
+        """A word of a slot."""
+        return self.control_words + slot * self.slot_words + place
+
+    def payload(self, slot: int) -> int:
+        """The byte at which the payload of a slot begins."""
+        return 8 * (self.of_slot(slot) + _LINE)
+
+    def header(self) -> tuple[int, ...]:
+        """The words that say what it is."""
+        return (MAGIC, LAYOUT_VERSION, *self)
+
+    def check(self) -> None:
+        """Raise ConfigError for numbers that no ring can have."""
+        limits = {"ranks": (1, MOST_RANKS), "slots": (1, 2**20), "slot_bytes": (64, 2**30)}
+        for name, (least, most) in limits.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise ConfigError(f"{name}={value!r} must be an integer from {least} to {most}")
+        if self.slot_bytes % 64:
+            raise ConfigError(f"slot_bytes={self.slot_bytes} must be a multiple of 64")

@@ -1,0 +1,125 @@
+"""Objects as bytes in a slot: pickled once, large buffers beside the stream and not in it.
+
+A payload is the stream alone; or a table of words (length of the stream, length of each buffer), the stream, and the
+buffers, each at a multiple of 64 bytes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any, Final
+
+from fdcomm.errors import PayloadError
+
+__all__ = ("Encoded", "Window", "decode", "encode", "encode_into", "not_pickled")
+
+_ALIGNMENT: Final = 64
+_PROTOCOL: Final = 5
+
+
+def _up(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+class Encoded:
+    """A pickled object: its stream, and the buffers that stand beside it."""
+
+    __slots__ = ("buffers", "nbytes", "stream")
+
+    def __init__(self, stream: bytes, found: Sequence[pickle.PickleBuffer]) -> None:
+        self.stream = stream
+        try:
+            self.buffers = buffers = [buffer.raw() for buffer in found]
+        except BufferError as error:
+            raise not_pickled(error) from error
+        self.nbytes = len(stream)
+        if buffers:
+            table = _up(8 * (1 + len(buffers)))
+            self.nbytes = table + _up(len(stream)) + sum(_up(buffer.nbytes) for buffer in buffers)
+
+    def write(self, target: memoryview) -> None:
+        """Write it to where it is read from."""
+        if not self.buffers:
+            target[: len(self.stream)] = self.stream
+            return
+        lengths = (len(self.stream), *(buffer.nbytes for buffer in self.buffers))
+        table = target[: 8 * len(lengths)].cast("q")
+        for place, length in enumerate(lengths):
+            table[place] = length
+        begin = _up(8 * len(lengths))
+        target[begin : begin + len(self.stream)] = self.stream
+        begin += _up(len(self.stream))
+        for buffer in self.buffers:
+            target[begin : begin + buffer.nbytes] = buffer
+            begin += _up(buffer.nbytes)
+
+
+def not_pickled(error: Exception) -> PayloadError:
+    """Return the error of a put."""
+    return PayloadError(f"put: the object cannot be pickled: {type(error).__name__}: {error}", operation="put")
+
+
+def encode(thing: object) -> Encoded:
+    """Pickle an object.
+
+    Raises:
+        PayloadError: It cannot be pickled.
+    """
+    found: list[pickle.PickleBuffer] = []
+    try:
+        stream = pickle.dumps(thing, _PROTOCOL, buffer_callback=found.append)
+    except Exception as error:
+        raise not_pickled(error) from error
+    return Encoded(stream, found)
+
+
+class Window:
+    """A file that a pickler writes straight into memory. What does not fit is counted and dropped."""
+
+    def __init__(self, target: memoryview) -> None:
+        self._target = target
+        self.nbytes = 0
+
+    def write(self, piece: Any) -> int:
+        """Take the next bytes of the stream."""
+        length = len(piece) if type(piece) is bytes else memoryview(piece).nbytes
+        end = self.nbytes + length
+        if end <= len(self._target):
+            self._target[self.nbytes : end] = piece
+        self.nbytes = end
+        return length
+
+
+def encode_into(thing: object, target: memoryview) -> tuple[int, bool]:
+    """Pickle an object straight into memory.
+
+    Returns:
+        How many bytes it has, which may be more than there is room for; and whether it has buffers: they were left out.
+
+    Raises:
+        PayloadError: It cannot be pickled.
+    """
+    window = Window(target)
+    found: list[pickle.PickleBuffer] = []
+    try:
+        pickle.Pickler(window, _PROTOCOL, buffer_callback=found.append).dump(thing)
+    except Exception as error:
+        raise not_pickled(error) from error
+    return window.nbytes, bool(found)
+
+
+def decode(payload: memoryview, parts: int, *, views: bool) -> Any:
+    """Return the object of a payload with that many buffers. ``views``: they are the memory itself, read-only."""
+    if not parts:
+        return pickle.loads(payload)
+    lengths = payload[: 8 * (1 + parts)].cast("q").tolist()
+    begin = _up(8 * (1 + parts))
+    stream = payload[begin : begin + lengths[0]]
+    begin += _up(lengths[0])
+    buffers: list[Any] = []
+    for length in lengths[1:]:
+        buffer = payload[begin : begin + length]
+        buffers.append(buffer.toreadonly() if views else bytearray(buffer))
+        begin += _up(length)
+    return pickle.loads(stream, buffers=buffers)

@@ -1,0 +1,239 @@
+"""``RingReader``: gets what a ring's writer puts, for one rank."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from types import TracebackType
+from typing import Any, Final
+
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
+from fdcomm.errors import CommTimeoutError, PayloadError, ProtocolViolationError
+from fdcomm.ring import clearing, members
+from fdcomm.ring.consumer import Consumer
+from fdcomm.ring.layout import FORM, LENGTH, PARTS, SIZE, Shape
+from fdcomm.ring.memory import Memory
+from fdcomm.ring.overflow import Mapped
+from fdcomm.ring.payload import decode
+from fdcomm.runtime import SYSTEM
+
+__all__ = ("Lease", "RingReader")
+
+_LOADS: Final = pickle.loads
+
+
+class RingReader:
+    """Gets every object of a ring once, in order. Made by :meth:`attach`. Safe for several threads.
+
+    The rank is this process's for as long as it lives, and nobody else's. When it dies the writer goes on without it.
+    """
+
+    def __init__(self, memory: Memory, place: members.Place) -> None:
+        self._memory = memory
+        self._place = place
+        self._mutex = threading.Lock()
+        self._consumer = Consumer(memory.board, place)
+        self._payloads = memory.payloads
+        self._mapped = Mapped(memory)
+
+    @classmethod
+    def attach(cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT) -> RingReader:
+        """Become the reader of a rank.
+
+        After a reader that has left it goes on where that one was. After one that died or was given up it begins with
+        the first message that no rank has begun.
+
+        Raises:
+            SignalNotFoundError: There is no such ring.
+            DuplicateRankError: The rank has a live reader.
+            MemoryOrderError: This processor, or system, is none that the ring is proved for.
+        """
+        deadline = _deadline(timeout, "attach")
+        memory = Memory.open(name, directory, deadline)
+        try:
+            return cls(memory, members.attach(memory.board, rank, deadline))
+        except BaseException:
+            memory.close(deadline)
+            raise
+
+    # -- getting -----------------------------------------------------------------------------------------------------
+
+    def get(self, timeout: Timeout = DEFAULT) -> Any:
+        """Return the next object: everything in it is this process's own.
+
+        Raises:
+            CommTimeoutError: Nothing was put for ``timeout`` seconds.
+            FencedError: The rank's reader was given up.
+            SignalReplacedError: The ring was removed, or made anew.
+            PayloadError: The object cannot be made here. It counts as taken.
+        """
+        mutex = self._mutex
+        if not mutex.acquire(False):
+            _lock(mutex, timeout)
+        try:
+            consumer = self._consumer
+            size = consumer.begin(timeout, "get")
+            if size < 0:
+                return self._get_complex(timeout)
+            copied = self._payloads[consumer.slot][:size].tobytes()
+            consumer.end()
+            try:
+                return _LOADS(copied)
+            except Exception as error:
+                raise _unreadable(error) from error
+            finally:
+                consumer.tell()
+        finally:
+            mutex.release()
+
+    def lease(self, timeout: Timeout = DEFAULT) -> Lease:
+        """Return the next object as a context manager: its large buffers are read-only views of the shared memory.
+
+        The slot is given back at the end of the block; what was taken out of the object must not be used after it.
+        """
+        if not self._mutex.acquire(False):
+            _lock(self._mutex, timeout)
+        try:
+            self._consumer.begin(timeout, "lease")
+            payload, parts, _ = self._payload(timeout)
+            self._consumer.check()
+            return Lease(self, self._decode(payload, parts, views=True))
+        except BaseException:
+            self._mutex.release()
+            raise
+
+    def _get_complex(self, timeout: Timeout) -> Any:
+        payload, parts, shared = self._payload(timeout)
+        if shared:
+            try:
+                return self._decode(payload, parts, views=False)
+            finally:
+                self._consumer.end()
+                self._consumer.tell()
+        self._consumer.end()
+        try:
+            return self._decode(payload, parts, views=False)
+        finally:
+            self._consumer.tell()
+
+    def _payload(self, timeout: Timeout) -> tuple[memoryview, int, bool]:
+        """Return the bytes, the number of buffers, and whether the bytes are shared memory.
+
+        A segment is never filled again while a reader lives that may be in it. A slot is, when its reader was given up:
+        so it is copied, and nothing is made of the copy before that is known.
+        """
+        words, consumer = self._memory.board.words, self._consumer
+        place, slot = self._memory.shape.of_slot(consumer.slot), consumer.slot
+        size = words[place + SIZE]
+        if size >= 0:
+            return memoryview(bytes(self._payloads[slot][:size])), 0, False
+        number, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
+        if not number:
+            return memoryview(bytes(self._payloads[slot][:length])), parts, False
+        found = self._mapped.view(number, _deadline(timeout, "get"))
+        if found is None:
+            consumer.check()
+            raise ProtocolViolationError("get: the payload's segment is gone, and its reader was not given up")
+        return found[:length], parts, True
+
+    def _decode(self, payload: memoryview, parts: int, *, views: bool) -> Any:
+        try:
+            return decode(payload, parts, views=views)
+        except Exception as error:
+            raise _unreadable(error) from error
+
+    def available(self) -> int:
+        """Return how many objects are there to get at once: a look at memory, no call."""
+        return self._consumer.waiting()
+
+    # -- control -----------------------------------------------------------------------------------------------------
+
+    def clear(self, epoch: int | None = None, timeout: Timeout = DEFAULT) -> bool:
+        """Take back every message that no rank has begun. See :func:`fdcomm.ring.clearing.clear`."""
+        return clearing.clear(self._memory.board, epoch, _deadline(timeout, "clear"))
+
+    @property
+    def epoch(self) -> int:
+        """Clears so far."""
+        return clearing.epoch_of(self._memory.board)
+
+    @property
+    def shape(self) -> Shape:
+        """Ranks, slots and bytes of a slot."""
+        return self._memory.shape
+
+    @property
+    def rank(self) -> int:
+        """The rank."""
+        return self._place.rank
+
+    def close(self, timeout: Timeout = DEFAULT) -> None:
+        """Leave: the next reader of the rank goes on where this one was. Idempotent."""
+        self._memory.begin_close()
+        with self._mutex:
+            if not self._memory.closed:
+                deadline = _deadline(timeout, "close")
+                try:
+                    members.leave(self._memory.board, self._place, deadline)
+                finally:
+                    self._mapped.close()
+                    self._memory.close(deadline)
+
+    def __enter__(self) -> RingReader:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a RingReader cannot be pickled")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._memory.closed else f"{self._consumer.position} taken"
+        return f"<RingReader {self._memory.segment.name!r}, rank {self._place.rank} ({state})>"
+
+
+class Lease:
+    """An object of a ring, for the length of a ``with`` block."""
+
+    def __init__(self, reader: RingReader, thing: Any) -> None:
+        self._reader: RingReader | None = reader
+        self._thing = thing
+
+    def __enter__(self) -> Any:
+        return self._thing
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the slot back. Idempotent.
+
+        Raises:
+            FencedError: The rank's reader was given up meanwhile.
+        """
+        reader, self._reader, self._thing = self._reader, None, None
+        if reader is not None:
+            try:
+                reader._consumer.end()
+                reader._consumer.tell()
+            finally:
+                reader._mutex.release()
+
+
+def _deadline(timeout: Timeout, operation: str) -> Deadline:
+    return Deadline(timeout_seconds(timeout, operation), SYSTEM.monotonic)
+
+
+def _lock(mutex: threading.Lock, timeout: Timeout) -> None:
+    limit = timeout_seconds(timeout, "get")
+    if not mutex.acquire(timeout=-1 if limit is None else limit):
+        raise CommTimeoutError("get: another thread of this process has been getting all the time", operation="get")
+
+
+def _unreadable(error: Exception) -> PayloadError:
+    return PayloadError(
+        f"get: the object cannot be made in this process: {type(error).__name__}: {error}", operation="get"
+    )

@@ -1,0 +1,43 @@
+"""One small configuration for each removable guard in which its absence shows, and the property that must fail."""
+
+from __future__ import annotations
+
+from models.guards import Bug, bug
+from models.ring_state import Config
+from models.ring_wait import Config as WaitConfig
+
+__all__ = ("BUGS", "WAIT")
+
+R = frozenset[int]
+_ONE = Config(ranks=1)
+_FENCED = Config(ranks=2, fenceable=R({0}))
+_AGAIN = Config(ranks=2, puts=2, joins=1, mortal=R({0}))
+_CLEAR = Config(ranks=2, puts=1, clears=1)
+
+BUGS: dict[str, Bug[Config]] = dict(
+    (
+        bug("PublishLast", "NoTornRead", _ONE),
+        bug("PublishFence", "NoTornRead", Config(ranks=1, ordered=False)),
+        bug("WaitsForCursors", "HonestFence", _ONE),
+        bug("SkipsFenced", "Delivers", Config(ranks=2, mortal=R({1})), liveness=True),
+        bug("LivesLast", "HonestFence", _AGAIN),
+        bug("ChecksLife", "NoTornRead", _FENCED),
+        bug("JoinBarrier", "ExactlyOnceInOrder", Config(ranks=1, puts=1, joins=1, fenceable=R({0}))),
+        bug("AnnouncesBegin", "OneFate", _CLEAR),
+        bug("ClearBarrier", "OneFate", _CLEAR),
+        bug("KeepsBegun", "OneFate", _CLEAR),
+        bug("Resumes", "NoTornRead", Config(ranks=1, mortal=R({1}))),
+        bug("CompletesClear", "Delivers", Config(ranks=1, puts=1, clears=1, mortal=R({2})), liveness=True),
+    )
+)
+
+WAIT: dict[str, Bug[WaitConfig]] = dict(
+    (
+        bug("LooksAfter", "NoLostWakeUp", WaitConfig()),
+        bug("Barrier", "NoLostWakeUp", WaitConfig()),
+        bug("BellFirst", "NoLostWakeUp", WaitConfig()),
+        bug("FreshBell", "NoLostWakeUp", WaitConfig(tellers=2, tells=2, spurious=False)),
+        bug("OwnFlag", "NoLostWakeUp", WaitConfig(tells=2)),
+        bug("Rechecks", "WaitsEnd", WaitConfig(mortal=R({0}), spurious=False), liveness=True),
+    )
+)

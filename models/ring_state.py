@@ -1,0 +1,115 @@
+"""State and constants of the model of the ring, and what a process does to memory."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from models.guards import Removable
+from models.kernel import replaced
+
+__all__ = ("VOID", "Config", "Guards", "Mem", "State", "at", "load", "moved", "put")
+
+Store = tuple[str, int, int]
+VOID = -1
+
+
+class Mem(NamedTuple):
+    """The words in memory."""
+
+    seq: tuple[int, ...]
+    data: tuple[int, ...]
+    begun: tuple[int, ...]
+    cursor: tuple[int, ...]
+    life: tuple[int, ...]
+    gate: tuple[int, ...]
+
+
+class State(NamedTuple):
+    """All variables of the spec."""
+
+    mem: Mem
+    buf: tuple[tuple[Store, ...], ...]
+    pc: tuple[str, ...]
+    at: tuple[int, ...]
+    low: tuple[int, ...]
+    top: int
+    known: tuple[int, ...]
+    room: int
+    head: int
+    pos: tuple[int, ...]
+    took: tuple[int, ...]
+    got: tuple[tuple[int, ...], ...]
+    dropped: frozenset[int]
+    start: tuple[int, ...]
+    sent: int
+    alive: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Guards(Removable):
+    """The removable guards of the contract, under its names. Everything True is the fixed variant."""
+
+    PublishLast: bool = True
+    PublishFence: bool = True
+    WaitsForCursors: bool = True
+    SkipsFenced: bool = True
+    LivesLast: bool = True
+    ChecksLife: bool = True
+    JoinBarrier: bool = True
+    AnnouncesBegin: bool = True
+    ClearBarrier: bool = True
+    KeepsBegun: bool = True
+    Resumes: bool = True
+    CompletesClear: bool = True
+
+
+@dataclass(frozen=True)
+class Config:
+    """Constants of the spec."""
+
+    ranks: int = 2
+    slots: int = 1
+    puts: int = 2
+    joins: int = 0
+    clears: int = 0
+    mortal: frozenset[int] = frozenset()
+    fenceable: frozenset[int] = frozenset()
+    ordered: bool = True
+    guards: Guards = field(default_factory=Guards)
+
+    def constants(self) -> dict[str, int | frozenset[int] | bool]:
+        """Return the constants under their names in the spec."""
+        return {
+            "R": self.ranks,
+            "N": self.slots,
+            "Puts": self.puts,
+            "Joins": self.joins,
+            "Clears": self.clears,
+            "Mortal": self.mortal,
+            "Fenceable": self.fenceable,
+            "Ordered": self.ordered,
+            **asdict(self.guards),
+        }
+
+
+def at(s: State, p: int, here: str, there: str) -> State | None:
+    """Return the state in which p has gone on, or None if it is not there."""
+    return moved(s, p, there) if s.pc[p] == here else None
+
+
+def moved(s: State, p: int, there: str, **loop: int) -> State:
+    """Return the state in which p is there, with its place in a loop (``at``) and what that has found (``low``)."""
+    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in loop.items()}
+    return s._replace(pc=replaced(s.pc, p, there), **changed)
+
+
+def put(s: State, p: int, word: str, place: int, value: int) -> State:
+    """Return the state with a store of p on its way."""
+    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
+
+
+def load(s: State, p: int, word: str, place: int) -> int:
+    """Return what p loads: its own newest store, if one is on its way."""
+    own = [store[2] for store in s.buf[p] if store[:2] == (word, place)]
+    return own[-1] if own else int(getattr(s.mem, word)[place])

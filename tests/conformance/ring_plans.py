@@ -1,0 +1,49 @@
+"""The configurations under which the code of the ring is driven, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from models import ring, ring_wait
+from tests.conformance.ring_parts import RingPart
+from tests.conformance.ring_wait_part import ReadersSleep, WriterSleeps
+from tests.conformance.word_walks import Part
+
+__all__ = ("LARGE", "RANDOM", "SMALL", "part_of")
+
+R = frozenset[int]
+Plan = tuple[Callable[[Any], Part], Any]
+
+SMALL: dict[str, Plan] = {
+    "a reader is given up, and another one comes": (RingPart, ring.Config(ranks=1, puts=1, joins=1, fenceable=R({0}))),
+    "a clear, which may be killed": (RingPart, ring.Config(ranks=1, puts=1, clears=1, mortal=R({2}))),
+    "a reader sleeps": (ReadersSleep, ring_wait.Config(mortal=R({0}))),
+}
+LARGE: dict[str, Plan] = {
+    "2 ranks": (RingPart, ring.Config(ranks=2, mortal=R({1, 2}))),
+    "2 slots": (RingPart, ring.Config(ranks=1, slots=2, puts=4, mortal=R({1}))),
+    "a reader comes back, the writer may be killed": (
+        RingPart,
+        ring.Config(ranks=1, puts=2, joins=1, mortal=R({0, 2})),
+    ),
+    "a clear of 2 slots": (RingPart, ring.Config(ranks=1, slots=2, puts=2, clears=1, mortal=R({2}))),
+    "2 readers sleep": (ReadersSleep, ring_wait.Config(sleepers=2, mortal=R({1}))),
+    "a writer sleeps": (WriterSleeps, ring_wait.Config(mortal=R({0, 1}))),
+    "a writer sleeps until 2 readers are done": (WriterSleeps, ring_wait.Config(tellers=2)),
+}
+
+# Too large for every edge: random behaviours.
+RANDOM: dict[str, Plan] = {
+    "2 ranks, 2 slots, everything": (
+        RingPart,
+        ring.Config(ranks=2, slots=2, puts=12, joins=2, clears=3, mortal=R({0, 1, 2, 4, 5}), fenceable=R({0, 1})),
+    ),
+    "3 ranks, 1 slot": (RingPart, ring.Config(ranks=3, puts=8, joins=1, mortal=R({1}), fenceable=R({0}))),
+}
+
+
+def part_of(name: str) -> Part:
+    """Return the part that drives a plan."""
+    kind, config = {**SMALL, **LARGE, **RANDOM}[name]
+    return kind(config)

@@ -1,0 +1,136 @@
+"""The checks of the ring at the levels V2 to V6. V1 and V7 are in the manifest and the register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from fdcomm.testing import Exhaustive, explore
+from models import ring
+from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
+from tests.conformance.word_walks import drive
+from tests.refine import ring_graphs
+from tests.schedules.ring_programs import LARGE_PROGRAMS, PROGRAMS
+from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
+from tests.stateful.ring_walks import run_random
+from tests.traces.ring_runs import ALTERED, both, real_run
+from tests.verify import rows
+from tests.verify.check import Check, Row
+
+__all__ = ("checks",)
+
+_P = "ring"
+_SEED = 20_611
+# Programs and races of many schedules are left to the nightly verification.
+_QUICK = ("2 puts, 1 slot", "the ring is full", "nobody is counted any more", "a clear is killed")
+_QUICK_RACES = ("comes-back",)
+_RUNS = "put and get: real processes, two are killed, and altered runs: TLC and model"
+
+
+def checks(level: str, size: str) -> list[Check]:
+    """Return the checks of a level."""
+    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
+    return offers[level](size == "large") if level in offers else []
+
+
+# -- V2 ------------------------------------------------------------------------------------------------------------
+
+
+def _v2(large: bool) -> list[Check]:
+    every = [*ring_graphs.FIXED, *ring_graphs.WAITING]
+    found = [Check(_P, "V2", name, _graph, (name, name)) for name in (every if large else ring_graphs.SMALL)]
+    if large:
+        found += [Check(_P, "V2", f"without {name}", _graph, (f"without {name}", name)) for name in ring_graphs.FAULTY]
+    return found
+
+
+def _graph(what: str, name: str) -> Row:
+    config = {**ring_graphs.FIXED, **ring_graphs.WAITING, **ring_graphs.FAULTY}[name]
+    bounds = rows.numbers(config.constants())
+    if isinstance(config, ring.Config):
+        return rows.graph(_P, what, bounds, *ring_graphs.compared(config))
+    return rows.graph(_P, what, bounds, *ring_graphs.compared_waiting(config))
+
+
+# -- V3, V4 --------------------------------------------------------------------------------------------------------
+
+
+def _v3(large: bool) -> list[Check]:
+    return [Check(_P, "V3", f"every edge: {plan}", _edges, (plan,)) for plan in (*SMALL, *(LARGE if large else ()))]
+
+
+def _edges(plan: str) -> Row:
+    part = part_of(plan)
+    done = drive(part)
+    return Row(
+        _P,
+        "V3",
+        f"every edge: {plan}",
+        ok=done.edges > 0 and done.walks > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=rows.numbers(part.config.constants()),
+        detail=f"{done.walks} behaviours, one load, store or system call at a time",
+    )
+
+
+def _v4(large: bool) -> list[Check]:
+    examples, length = (200, 300) if large else (10, 200)
+    return [Check(_P, "V4", f"random behaviours: {plan}", _random, (plan, examples, length)) for plan in RANDOM]
+
+
+def _random(plan: str, examples: int, length: int) -> Row:
+    run = partial(run_random, plan, length=length)
+    wanted = set(part_of(plan).model.actions) if "everything" in plan else {"Publish", "StoreCursor", "SeeFence"}
+    return rows.random_runs(_P, f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
+
+
+# -- V5 ------------------------------------------------------------------------------------------------------------
+
+
+def _v5(large: bool) -> list[Check]:
+    programs = (*PROGRAMS, *LARGE_PROGRAMS) if large else _QUICK
+    found = [Check(_P, "V5", name, _schedules, (name,)) for name in programs]
+    races = tuple(RACES) if large else _QUICK_RACES
+    return [*found, *(Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in races)]
+
+
+def _schedules(name: str) -> Row:
+    return rows.schedules(_P, name, *{**PROGRAMS, **LARGE_PROGRAMS}[name])
+
+
+def _race(name: str) -> Row:
+    broken = race(name, shipped=True)
+    shipped = explore(broken, Exhaustive(), BOUND)
+    ours = explore(race(name, shipped=False), Exhaustive(), OUR_BOUNDS.get(name, BOUND))
+    return rows.race(_P, rows.race_name(name), broken, shipped, ours)
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+
+def _v6(large: bool) -> list[Check]:
+    return [Check(_P, "V6", _RUNS, _traces, (12 if large else 1,))]
+
+
+def _traces(number: int) -> Row:
+    runs = [real_run(_SEED + count) for count in range(number)]
+    altered = [(name, change(run)) for run in runs for name, change in ALTERED.items()]
+    try:
+        answers = both([*runs, *(run for _, run in altered)])
+        problems = [" and ".join(one) for one in answers[:number] if any(one)]
+        problems += [
+            f"accepted: {name}" for (name, _), one in zip(altered, answers[number:], strict=True) if not any(one)
+        ]
+    except AssertionError as error:
+        problems = [str(error)]
+    return Row(
+        _P,
+        "V6",
+        _RUNS,
+        ok=not problems,
+        edges=sum(map(len, runs)),
+        bounds=f"{number} runs of 6 processes, seed {_SEED}",
+        detail="; ".join(problems)[:500].replace("\n", " ")
+        or f"{len(runs)} runs accepted by both, {len(altered)} altered ones rejected by both at one event",
+    )
