@@ -14,10 +14,11 @@ _EVERYBODY = Config(
 
 # Together every action.
 CORE: dict[str, Config] = {
-    "2 ranks, a pause": Config(max_pauses=1),
+    "1 rank, a pause": Config(ranks=1, max_pauses=1),
     "1 rank, everybody may go": _EVERYBODY,
 }
 CORE_LARGE: dict[str, Config] = {
+    "2 ranks, a pause": Config(max_pauses=1),
     "1 rank, 2 tasks of 2 kinds": Config(ranks=1, max_issued=2, kinds=2, capacity=1, failing=R({0})),
     "1 rank, 2 tasks": Config(ranks=1, max_issued=2, failing=R({0})),
     "2 ranks, everybody may go": Config(mortal=R({0}), leavers=R({1}), silent=R({1}), frail=R({1}), impatient=R({1})),

@@ -35,7 +35,7 @@ SPEC = contract("transfer")
 ENTRIES = [
     entry
     for entry in manifest.load()
-    if entry.module in ("MCTransfer", "MCTransferShipped") and entry.mode == "check" and entry.distinct < 2200
+    if entry.module in ("MCTransfer", "MCTransferShipped") and entry.mode == "check" and entry.distinct < 1200
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from models.graph import build, compare, named
 from models.transfer import State, Transfer
 from models.transfer_state import QUEUED
-from tests.refine.transfer_graphs import FIXED, SHIPPED_LARGE, compared_shipped, spec_graph
+from tests.refine.transfer_graphs import FIXED, SHIPPED, compared_shipped, spec_graph
 
 
 class _LeavesOpen(Transfer):
@@ -53,6 +53,6 @@ def test_the_spec_tells_the_model_from_its_mutants() -> None:
 
 @pytest.mark.tlc
 def test_the_shipped_model_is_its_spec() -> None:
-    wanted, difference = compared_shipped(SHIPPED_LARGE["the first text"])
+    wanted, difference = compared_shipped(SHIPPED["guarded"])
     assert len(wanted.states) > 100
     assert not difference, difference.text()

@@ -229,5 +229,5 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
     )
 )
 
-LONG = ("a swap and a reset", "2 resets while a task runs", "the client is closed")
+LONG = ("a swap and a reset", "2 resets while a task runs", "the client is closed", "a result and its number")
 """With the preemptions of these bounds they take several seconds each."""

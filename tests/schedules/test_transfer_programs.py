@@ -26,7 +26,7 @@ def test_every_schedule(name: str) -> None:
 
 @pytest.mark.parametrize("name", LARGER)
 def test_random_schedules_of_larger_programs(name: str, seed: int) -> None:
-    random_schedules_are_right(LARGER[name], seed, 30)
+    random_schedules_are_right(LARGER[name], seed, 15)
 
 
 # -- the programs have teeth: each planted fault is found --------------------------------------------------------------

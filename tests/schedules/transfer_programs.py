@@ -203,7 +203,7 @@ def limited(runtime: ControlledRuntime) -> Scenario:
 
 
 PROGRAMS: dict[str, tuple[Program, Bound]] = {
-    "1 task, 2 ranks": (Program("one task", one_task), Bound(preemptions=1)),
+    "1 task, 2 ranks": (Program("one task", one_task), Bound(preemptions=0)),
     "a rank refuses": (Program("refused", refused), Bound(spurious=1)),
     "a withdrawal meets the start": (Program("withdrawn", withdrawn), Bound(preemptions=1)),
     "a rank is lost": (Program("lost", lost), Bound(preemptions=0)),
@@ -216,6 +216,7 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
 
 # For the nightly verification.
 THOROUGH: dict[str, tuple[Program, Bound]] = {
+    "1 task, 2 ranks, a preemption": (Program("one task", one_task), Bound(preemptions=1)),
     "a withdrawal meets the start, every schedule": (Program("withdrawn", withdrawn), Bound()),
     "a rank is lost, a preemption": (Program("lost", lost), Bound(preemptions=1)),
     "a loop meets a pause": (Program("a pause", partial(looping, ranks=1, count=1, pauses=True)), Bound(preemptions=0)),

@@ -15,7 +15,7 @@ __all__ = ("OURS", "RACES", "SHIPPED", "explored", "race")
 
 SHIPPED = Bound(preemptions=2, max_steps=600)
 OURS = Bound(ticks=1)
-_RANDOM = 60  # executions: the loops of ours have too many schedules
+_RANDOM = 30  # executions: the loops of ours have too many schedules
 _SEED = 20_308
 _Build = Callable[[ControlledRuntime], Scenario]
 

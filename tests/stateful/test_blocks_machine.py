@@ -20,7 +20,7 @@ FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
 def test_the_core_and_the_model_agree() -> None:
-    run_core(settings(stateful_step_count=40))
+    run_core(settings(stateful_step_count=25))
 
 
 def test_every_action_occurs() -> None:

@@ -34,7 +34,7 @@ _JUDGED = "random runs of the client with its threads, and altered ones: TLC and
 _GROUP = "a cache group of real processes under pauses, clears, updates and kills: TLC and model"
 _SMALL_GRAPHS = {("FIXED", "2 blocks, 1 task, 1 reset")}
 # Many schedules: two seconds and more of processor time each.
-_SLOW = {*LONG, "a result and its number", "a reset of paused ranks", "somebody waits for a block"}
+_SLOW = {*LONG, "a reset of paused ranks", "somebody waits for a block"}
 
 
 def checks(level: str, size: str) -> list[Check]:

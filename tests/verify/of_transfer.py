@@ -69,7 +69,7 @@ def _graph(kind: str, name: str) -> Row:
 
 
 def _v3(size: str) -> list[Check]:
-    core = {**CORE, **CORE_LARGE} if size == "large" else {name: CORE[name] for name in list(CORE)[1:]}
+    core = {**CORE, **CORE_LARGE} if size == "large" else CORE
     service = {**SERVICE, **SERVICE_LARGE} if size == "large" else SERVICE
     found = [Check(_P, "V3", f"cores, every edge: {name}", _core, (name,)) for name in core]
     return found + [Check(_P, "V3", _service_name(name), _service, (name,)) for name in service]
