@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from fdcomm.testing import ControlledRuntime, Program, Scenario
-from tests.schedules.readiness_programs import CACHE, ONE, Bed
+from tests.schedules.readiness_testbed import CACHE, ONE, Bed
 
 __all__ = ("RACES", "race")
 
