@@ -17,7 +17,7 @@ from fdcomm import (
     StatusPart,
     http_code,
 )
-from fdcomm.aio_status import AsyncStatusCoordinator
+from fdcomm.aio import AsyncStatusCoordinator
 from fdcomm.errors import StaleReportError
 from fdcomm.status_part import PartStatistics
 from tests.conformance.waiting import Background

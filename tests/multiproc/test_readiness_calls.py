@@ -22,7 +22,7 @@ from fdcomm import (
     RequestCancelledError,
     StartFailedError,
 )
-from fdcomm.aio_readiness import AsyncReadiness
+from fdcomm.aio import AsyncReadiness
 from fdcomm.errors import SignalNotFoundError
 from tests.conformance.waiting import Background
 from tests.faults.remote import LIMIT_S, until

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fdcomm.aio_transfer import AsyncTransferClient
+from fdcomm.aio import AsyncTransferClient
 from fdcomm.blocks import BlockLists
 from fdcomm.errors import CommTimeoutError, TransferCancelledError
 from fdcomm.transfer_client import TransferClient

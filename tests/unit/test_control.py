@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fdcomm import CommTimeoutError, EngineCacheQueue, EngineWorkerQueue, PayloadError, PeerLostError, RankError
-from fdcomm.aio_control import AsyncControlClient
+from fdcomm.aio import AsyncControlClient
 from fdcomm.control import Answer, ControlClient, ControlServer, ControlStatistics, ServerStatistics
 from fdcomm.errors import (
     ConfigError,

@@ -9,7 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
-from fdcomm.aio_watched import end_of, told
+from fdcomm.aio.watched import end_of, told
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.handle import Handle
 from fdcomm.status import Progress, StatusCoordinator, StatusResult

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
 
-from fdcomm.aio_watched import end_of, to_the_end, told
+from fdcomm.aio.watched import end_of, to_the_end, told
 from fdcomm.core.pause import Mode
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.errors import FdcommError

@@ -10,7 +10,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
-from fdcomm.aio_watched import end_of, told
+from fdcomm.aio.watched import end_of, told
 from fdcomm.control import ControlClient, ControlResult, ControlStatistics
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.handle import Handle
