@@ -65,7 +65,7 @@ def never(bed: Bed) -> Deadline:
     return Deadline(None, bed.runtime.monotonic)
 
 
-def scenario(bed: Bed, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
+def scenario(bed: Bed, tasks: Mapping[str, Callable[[], Any]], final: Callable[[], None]) -> Scenario:
     """Return the scenario of these processes, each with its store buffer."""
     memory = {f"memory of {name}": bed.runtime.memory_of(name) for name in tasks if bed.weak}
     return Scenario({**tasks, **memory}, final=final)
@@ -209,12 +209,7 @@ def everybody_lost(scheduling: ControlledRuntime) -> Scenario:
     def final() -> None:
         assert told == ["PeerLostError"], f"told {told}"
 
-    tasks: dict[str, Callable[[], None]] = {"writer": put, "host": lambda: _give_up(bed)}
-    return scenario(bed, tasks, final)
-
-
-def _give_up(bed: Bed) -> None:
-    fence(bed.board, 0, never(bed))
+    return scenario(bed, {"writer": put, "host": lambda: fence(bed.board, 0, never(bed))}, final)
 
 
 # -- a clear -------------------------------------------------------------------------------------------------------
@@ -274,12 +269,8 @@ def clear_killed(scheduling: ControlledRuntime) -> Scenario:
         assert got in ([1, 2], [2]), f"got {got}"
         assert bed.words[GATE] % 2 == 0
 
-    tasks: dict[str, Callable[[], None]] = {
-        "clearer": lambda: clear(bed.board, None, never(bed)),
-        "reader": get,
-        "killer": kill,
-    }
-    return scenario(bed, tasks, final)
+    tasks: dict[str, Callable[[], Any]] = {"reader": get, "killer": kill}
+    return scenario(bed, {"clearer": lambda: clear(bed.board, None, never(bed)), **tasks}, final)
 
 
 def _begun(ranks: int) -> list[int]:
@@ -311,12 +302,16 @@ LARGE_PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
     (_program("the ring is full, store buffers", partial(full, weak=True), Bound(preemptions=3)),)
 )
 
+
+def _random(name: str, build: Callable[[ControlledRuntime], Scenario]) -> tuple[str, Program]:
+    return name, Program(name, build, {})
+
+
 # Too many schedules to try all: random ones, in which time passes as it likes.
-RANDOM_PROGRAMS: dict[str, Program] = {
-    name: Program(name, build, {})
-    for name, build in {
-        "a clear beside 2 readers, store buffers": clearing,
-        "2 readers, 2 puts, store buffers": partial(delivering, puts=2, ranks=2, timed=False),
-        "4 puts, 2 slots, store buffers": partial(delivering, puts=4, slots=2, timed=False),
-    }.items()
-}
+RANDOM_PROGRAMS: dict[str, Program] = dict(
+    (
+        _random("a clear beside 2 readers, store buffers", clearing),
+        _random("2 readers, 2 puts, store buffers", partial(delivering, puts=2, ranks=2, timed=False)),
+        _random("4 puts, 2 slots, store buffers", partial(delivering, puts=4, slots=2, timed=False)),
+    )
+)
