@@ -117,7 +117,6 @@ class Consumer:
             if seen > number or words[self._life_at] != self._life:
                 raise self._given_up(operation)
             if not patience.spin(place, number):
-                patience.tired()
                 if deadline is None:
                     deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
                 self._check_wait(deadline, operation, "nothing was put")

@@ -112,7 +112,6 @@ class Publisher:
                 return
             if patience.spin(self._slowest, number):
                 continue
-            patience.tired()
             if deadline is None:
                 deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
             if self._board.closing:

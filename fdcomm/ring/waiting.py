@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from time import monotonic_ns
 from typing import Final
 
 from fdcomm.deadline import Deadline
@@ -25,6 +26,8 @@ INTERVAL_S: Final = 0.25
 _SHORT_INTERVAL_S: Final = 0.005
 _TOKENS: Final = 2**31
 _AT_ONCE: Final = range(16)
+_WORTH_NS: Final = 50_000
+_SKIPPED: Final = 32
 
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
@@ -53,26 +56,34 @@ class Patience:
     def __init__(self, board: Board, turns: int) -> None:
         self._board = board
         self._most = self._turns = turns
+        self._skipped = 0
         self.sleeps = 0
 
     def spin(self, place: int, least: int) -> bool:
         """Look at a word until it is at least that; False: it takes longer than looking is worth."""
-        words = self._board.words
-        if self._most:
-            for _ in _AT_ONCE:
-                if words[place] >= least:
-                    return True
-        for _ in range(self._turns):
-            _let_others_run()
+        if not self._most:
+            return False
+        words, turns = self._board.words, self._turns
+        for _ in _AT_ONCE:
             if words[place] >= least:
-                self._turns = min(self._most, self._turns + 4)
                 return True
+        if not turns:
+            self._skipped += 1
+            if self._skipped < _SKIPPED:
+                return False
+            self._skipped, turns = 0, 4
+        end = monotonic_ns() + _WORTH_NS
+        for _ in range(turns):
+            _let_others_run()
+            there = words[place] >= least
+            if monotonic_ns() > end:  # others need the processor: a sleeper gets it sooner than who looks
+                self._turns = turns // 4
+                return there
+            if there:
+                self._turns = min(self._most, turns + 4)
+                return True
+        self._turns = turns - turns // 8 - 1
         return False
-
-    def tired(self) -> None:
-        """It took longer: fewer turns next time."""
-        if self._turns > self._most // 8:
-            self._turns -= self._turns // 8 + 1
 
     def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
         """Sleep until woken, unless it is due. False: the interval, or the time, is over."""

@@ -10,7 +10,7 @@ from models import ring
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
-from tests.schedules.ring_programs import LARGE_PROGRAMS, PROGRAMS
+from tests.schedules.ring_programs import LARGE_PROGRAMS, PROGRAMS, RANDOM_PROGRAMS
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.ring_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
@@ -91,12 +91,20 @@ def _random(plan: str, examples: int, length: int) -> Row:
 def _v5(large: bool) -> list[Check]:
     programs = (*PROGRAMS, *LARGE_PROGRAMS) if large else _QUICK
     found = [Check(_P, "V5", name, _schedules, (name,)) for name in programs]
+    executions = 1000 if large else 20
+    found += [
+        Check(_P, "V5", f"{name}, random schedules", _random_schedules, (name, executions)) for name in RANDOM_PROGRAMS
+    ]
     races = tuple(RACES) if large else _QUICK_RACES
     return [*found, *(Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in races)]
 
 
 def _schedules(name: str) -> Row:
     return rows.schedules(_P, name, *{**PROGRAMS, **LARGE_PROGRAMS}[name])
+
+
+def _random_schedules(name: str, executions: int) -> Row:
+    return rows.random_schedules(_P, name, RANDOM_PROGRAMS[name], _SEED, executions)
 
 
 def _race(name: str) -> Row:
