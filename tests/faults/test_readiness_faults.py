@@ -101,21 +101,27 @@ def test_a_part_that_is_stopped_is_stuck_and_recovers(server: EngineWorkerQueue,
         assert _health(server, 1) == "ready"
 
 
-@pytest.mark.parametrize("point", ["Join.done", "Ready.done", "Wait.done", "Fail.done"])
+KILLED_AT = ["Begin.enter", "Fail.enter", "Leave.enter", "Ready.enter", "Wait.enter"]
+KILLED_AT += ["Fail.done", "Join.done", "Leave.done", "Ready.done", "Wait.done", "Withdraw.done"]
+
+
+@pytest.mark.parametrize("point", KILLED_AT)
 def test_the_host_is_killed_at_a_point(point: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FDCOMM_FAULTS", f"{point}=kill")
     with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=1) as server:
         engine = Readiness(server)
-        engine.declare([("cache", 1)])
+        engine.declare([("cache", 1), ("other", 1)])
         with EngineWorkerQueue(server.address, num_client=1, client_id=0) as queue:
             part = Readiness(queue, limit=None)
-            waiting = Background(lambda: engine.wait("cache", timeout=LIMIT_S, restarts=True))
+            waiting = Background(lambda: engine.wait("other", timeout=LIMIT_S, restarts=True))
 
             def come() -> None:
                 part.starting("cache")
-                if point == "Fail.done":
+                if point.startswith("Fail"):
                     part.failed("on purpose")
                 part.ready()
+                part.withdraw("on purpose")
+                part.leave()
 
             coming = Background(come)
             assert isinstance(waiting.error(), HostLostError)
