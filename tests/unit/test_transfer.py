@@ -158,7 +158,7 @@ def test_a_handler_that_hangs_is_named_and_other_kinds_go_on(group: Group) -> No
     group.pause.resume(timeout=LONG_S)
     group.tasks.issue("after", "a")
     assert group.result().outcome == "ok"
-    assert group.loops[1].statistics().jobs == ()
+    until(lambda: group.loops[1].statistics().jobs == (), "the job's end, which comes after its report")
 
 
 def test_a_pause_comes_between_tasks(group: Group) -> None:
@@ -175,6 +175,7 @@ def test_a_pause_comes_between_tasks(group: Group) -> None:
         assert begun.acquire(timeout=LONG_S)
     pausing = Background(lambda: group.pause.pause(timeout=LONG_S))
     until(lambda: group.pause.statistics().phase == "pause", "the order")
+    until(lambda: group.pause.statistics().behind == (), "both ranks have it, and shut their gates")
     waits = group.tasks.issue("waits", "b")
     free.set()
     pausing.value()
