@@ -1,4 +1,4 @@
-"""The waiting parts of fdcomm for asyncio: a class for each, whose calls wait in threads and end when cancelled."""
+"""The waiting parts of fdcomm for asyncio: a class for each, whose calls wait in threads of its own."""
 
 from __future__ import annotations
 
