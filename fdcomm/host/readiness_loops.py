@@ -8,27 +8,13 @@ from fdcomm.core.readiness import Party, Readiness
 from fdcomm.deadline import Deadline
 from fdcomm.errors import ConfigError, DuplicateRankError, ProtocolViolationError
 from fdcomm.host import beats
-from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.members import Channel, Member, NoRanks, Place
 from fdcomm.host.readiness_shape import shown
 
 __all__ = ("LoopsChannel",)
 
 _SLACK_S = 0.002
 _SHORTEST_S, _LONGEST_S = 0.01, 0.5
-
-
-class _NoRanks:
-    """This protocol's members are parts of components, not ranks."""
-
-    def __init__(self) -> None:
-        self.ranks = 0
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
-
-    def join(self, rank: int) -> None:
-        raise ProtocolViolationError("readiness has no ranks")
-
-    leave = fence = join
 
 
 class LoopsChannel(Channel):
@@ -43,7 +29,7 @@ class LoopsChannel(Channel):
         self._limits: dict[Party, float | None] = {}
         self._words = place.words
         self._changes = 0
-        super().__init__(place, _NoRanks(), {"ranks": ranks})
+        super().__init__(place, NoRanks("readiness"), {"ranks": ranks})
 
     def begin(
         self, session: int, component: str, rank: int, clock: float | None, stage: str, fraction: float | None
