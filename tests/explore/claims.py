@@ -77,7 +77,7 @@ def configured(
 
 def counts_are_those(
     model: Model[Any], entry: Entry, *, only: Collection[str] | None = None, absent: Collection[str] = ()
-) -> None:
+) -> Result[Any]:
     """See that the model has as many states, as deep, as TLC has found, and that the same actions are never taken.
 
     ``only`` limits the properties; ``absent`` are actions without an instance, which TLC does not count.
@@ -87,6 +87,7 @@ def counts_are_those(
     assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
     if entry.mode == "check":
         assert set(model.actions) - set(result.coverage) == {*entry.never, *absent}
+    return result
 
 
 def counterexample_is_as_long(model: Model[Any], entry: Entry, max_states: int | None = None) -> None:

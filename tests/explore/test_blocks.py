@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,8 +15,8 @@ from models.blocks_shipped import Config as ShippedConfig
 from models.blocks_shipped import fairness as shipped_fairness
 from models.explore import explore
 from models.graph import build
-from models.liveness import leads_to
-from tests.explore.contract import contract
+from tests.explore.claims import broken, counterexample_is_as_long, counts_are_those, everything_holds, shortest
+from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those, races_are_those
 from tests.verify.configured import configured
 from tla import manifest
 
@@ -42,47 +42,30 @@ FAILS: dict[str, dict[str, int]] = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Blocks(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Blocks(config), distinct, depth).unreached == ()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("blocks")
-    model = Blocks()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("blocks", Blocks(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
     edges = build(Blocks(COUNTS["1 task, 1 reset"][0])).edges
-    seen = {action.name: [key for key, _ in action.params] for _, action, _ in edges}
-    assert seen == {action["name"]: action["params"] for action in contract("blocks")["action"]}
+    parameters_are_those("blocks", edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("blocks")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("blocks", Guards, BUGS)
     assert set(FAILS) == {name for name, bug in BUGS.items() if not bug.liveness}
 
 
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
-    everything = explore(Blocks(BUGS[guard].config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Blocks(BUGS[guard].config)) == FAILS[guard]
 
 
 def _broken(config: Config) -> set[str]:
-    graph = build(Blocks(config))
-    fair = fairness(config)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Blocks(config), liveness(config), fairness(config))
 
 
 @pytest.mark.parametrize("guard", [name for name, bug in BUGS.items() if bug.liveness])
@@ -101,9 +84,7 @@ def test_with_the_guard_the_same_configuration_is_right(guard: str) -> None:
 
 
 def _shipped_broken(config: ShippedConfig) -> set[str]:
-    graph = build(BlocksShipped(config))
-    fair = shipped_fairness(config)
-    found = {name for name, family in promises(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    found = broken(BlocksShipped(config), promises(config), shipped_fairness(config))
     return found | set(explore(BlocksShipped(config), stop=False).violations)
 
 
@@ -141,17 +122,10 @@ _ENTRIES = [entry for entry in manifest.find("blocks") if entry.mode == "check" 
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
     model = configured(entry)
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
-    assert set(model.actions) - set(result.coverage) == set(entry.never)
+    counts_are_those(model, entry)
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:
-    races = {entry.name: entry.race for entry in manifest.load() if entry.module == "MCBlocks"}
-    for guard in contract("blocks")["guard"]:
-        assert races[f"MCBlocks_bug_{guard['constant']}"] == guard["race"]
+    races_are_those("blocks", "MCBlocks")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,18 +10,14 @@ import pytest
 from models import readiness_shipped as shipped
 from models.explore import explore
 from models.graph import build
-from models.kernel import Model
 from models.liveness import leads_to
 from models.readiness import Config, Guards, Readiness, State
 from models.readiness_bugs import BUGS
 from models.readiness_properties import fairness, liveness
-from tests.explore.contract import ROOT, contract
-from tla.values import parse
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tests.explore.claims import counterexample_is_as_long, counts_are_those, everything_holds
+from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those
+from tests.verify.configured import configured
+from tla import manifest
 
 R = frozenset[int]
 ONE = R({0})
@@ -58,10 +51,7 @@ FAILS = {"EveryPart": 4, "FenceResets": 3, "WordsKeyed": 5, "BeatsKeyed": 9, "Ag
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Readiness(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Readiness(config), distinct, depth).unreached == ()
     graph = build(Readiness(config))
     assert [prop.name for prop in liveness(config)["WaitsEnd"] if leads_to(graph, prop, fairness(config))] == []
 
@@ -74,27 +64,16 @@ def test_trouble_is_told_without_a_time_limit(config: Config) -> None:
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("readiness")
-    model = Readiness()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert set(model.actions) == {action["name"] for action in spec["action"]}
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("readiness", Readiness(), State._fields, liveness(Config()), Config().constants(), ordered=False)
 
 
 def test_actions_carry_the_contract_parameters() -> None:
     config, _, _ = COUNTS["1 part, 2 processes"]
-    seen = {action.name: [key for key, _ in action.params] for _, action, _ in build(Readiness(config)).edges}
-    assert seen == {action["name"]: action["params"] for action in contract("readiness")["action"]}
+    parameters_are_those("readiness", build(Readiness(config)).edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("readiness")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("readiness", Guards, BUGS)
 
 
 @pytest.mark.parametrize("guard", FAILS)
@@ -186,51 +165,28 @@ def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> No
 
 # -- the manifest ------------------------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 
-
-def _entries(expect: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = tomllib.loads((ROOT / "tla" / "manifest.toml").read_text())["config"]
+def _entries(expect: str) -> list[manifest.Entry]:
     return [
         entry
-        for entry in entries
-        if entry["folder"] == "readiness"
-        and (entry["mode"] == "check" or expect == "holds")
-        and entry["expect"] == expect
-        and entry["distinct"] < 3000
+        for entry in manifest.load()
+        if entry.folder == "readiness"
+        and (entry.mode == "check" or expect == "holds")
+        and entry.expect == expect
+        and entry.distinct < 3000
     ]
 
 
-def _model(entry: Mapping[str, Any]) -> Model[Any]:
-    text = (ROOT / "tla" / "readiness" / f"{entry['name']}.cfg").read_text(encoding="utf-8")
-    constants = {name: parse(value) for name, value in _CONSTANT.findall(text)}
-    if entry["module"] == "MCReadinessShipped":
-        names = dict(zip(shipped.Config().constants(), (item.name for item in fields(shipped.Config)), strict=True))
-        return shipped.ReadinessShipped(shipped.Config(**{names[name]: value for name, value in constants.items()}))
-    own = [item.name for item in fields(Config) if item.name != "guards"]
-    names = dict(zip(Config().constants(), own, strict=False))
-    guards = Guards(**{name: value for name, value in constants.items() if name in Guards.names()})
-    chosen: dict[str, Any] = {names[name]: value for name, value in constants.items() if name in names}
-    return Readiness(Config(**chosen, guards=guards))
-
-
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry["name"]))
-def test_the_model_has_as_many_states_as_tlc_found(entry: Mapping[str, Any]) -> None:
-    model = _model(entry)
-    result = explore(model, only=set() if entry["name"].endswith("_free") else None)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry["distinct"], entry["depth"])
-    if entry["mode"] == "check":
-        assert set(model.actions) - set(result.coverage) == set(entry["never"])
+@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+def test_the_model_has_as_many_states_as_tlc_found(entry: manifest.Entry) -> None:
+    counts_are_those(configured(entry), entry, only=() if entry.name.endswith("_free") else None)
 
 
 def test_every_race_of_the_shipped_words_has_its_configuration() -> None:
-    named = {entry["race"] for entry in _entries("violates") if entry["module"] == "MCReadinessShipped"}
+    named = {entry.race for entry in _entries("violates") if entry.module == "MCReadinessShipped"}
     assert named == {name for name, race in shipped.RACES.items() if not race.liveness}
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry["name"]))
-def test_the_model_breaks_what_tlc_breaks(entry: Mapping[str, Any]) -> None:
-    found = explore(_model(entry), only={entry["violates"]}).violation
-    assert found is not None
-    assert len(found.path) + 1 == entry["depth"]
+@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+def test_the_model_breaks_what_tlc_breaks(entry: manifest.Entry) -> None:
+    counterexample_is_as_long(configured(entry), entry)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from models.explore import explore
 from models.graph import build
-from models.liveness import leads_to
 from models.transfer import Config, Guards, State, Transfer
 from models.transfer_bugs import BUGS
 from models.transfer_properties import fairness, liveness
 from models.transfer_shipped import TransferShipped
 from models.transfer_shipped_races import RACES
-from tests.explore.contract import contract
+from tests.explore.claims import broken, counterexample_is_as_long, counts_are_those, shortest
+from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those, races_are_those
 from tests.verify.configured import configured
 from tla import manifest
 
@@ -31,7 +31,6 @@ FAILS = {
     "EndedStays": {"EndStays": 7, "OneResult": 7, "OncePerRank": 7},
     "InOrder": {"KindInOrder": 10},
 }
-SPEC = contract("transfer")
 ENTRIES = [
     entry
     for entry in manifest.load()
@@ -40,14 +39,7 @@ ENTRIES = [
 
 
 def test_the_model_has_the_contract_names() -> None:
-    model = Transfer()
-    assert list(State._fields) == [variable["name"] for variable in SPEC["variable"]]
-    assert list(model.actions) == [action["name"] for action in SPEC["action"]]
-    assert list(model.invariants) == [item["name"] for item in SPEC["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in SPEC["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*SPEC["constants"], *(guard["constant"] for guard in SPEC["guard"])}
+    names_are_those("transfer", Transfer(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
@@ -55,30 +47,21 @@ def test_actions_carry_the_contract_parameters() -> None:
         Config(max_pauses=1),
         Config(ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), frail=R({1}), impatient=R({1})),
     )
-    seen = {
-        action.name: [key for key, _ in action.params]
-        for config in configs
-        for _, action, _ in build(Transfer(config)).edges
-    }
-    assert seen == {action["name"]: action["params"] for action in SPEC["action"]}
+    parameters_are_those("transfer", (edge for config in configs for edge in build(Transfer(config)).edges))
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in SPEC["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("transfer", Guards, BUGS)
     assert set(FAILS) == {name for name, bug in BUGS.items() if not bug.liveness}
 
 
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
-    everything = explore(Transfer(BUGS[guard].config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Transfer(BUGS[guard].config)) == FAILS[guard]
 
 
 def _broken(config: Config) -> set[str]:
-    graph, fair = build(Transfer(config)), fairness(config)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Transfer(config), liveness(config), fairness(config))
 
 
 @pytest.mark.parametrize("guard", [name for name, bug in BUGS.items() if bug.liveness])
@@ -129,18 +112,11 @@ def test_the_race_is_found_and_needs_its_environment(race: str) -> None:
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
     model = configured(entry)
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
-    assert set(model.actions) - set(result.coverage) == set(entry.never)
+    result = counts_are_those(model, entry)
     assert result.unreached == () or model.config.ranks == 1  # type: ignore[attr-defined]
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:
-    races = {entry.name: entry.race for entry in manifest.load() if entry.module == "MCTransfer"}
-    for guard in SPEC["guard"]:
-        assert races[f"MCTransfer_bug_{guard['constant']}"] == guard["race"]
+    races_are_those("transfer", "MCTransfer")

@@ -14,6 +14,7 @@ from models import (
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
+    readiness_shipped,
     rearrange_shipped,
     ring,
     ring_wait,
@@ -32,6 +33,8 @@ from models.blocks import Config as BlocksConfig
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
+from models.readiness import Config as ReadinessConfig
+from models.readiness import Readiness
 from models.rearrange import Config as RearrangeConfig
 from models.rearrange import Rearrange
 from models.signal import Config as SignalConfig
@@ -53,6 +56,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "DrainShipped": (drain_shipped.Config, drain_shipped.DrainShipped),
     "UpdateShipped": (update_shipped.Config, update_shipped.UpdateShipped),
     "WaveShipped": (wave_shipped.Config, wave_shipped.WaveShipped),
+    "MCReadiness": (ReadinessConfig, Readiness),
+    "MCReadinessShipped": (readiness_shipped.Config, readiness_shipped.ReadinessShipped),
     "MCRearrange": (RearrangeConfig, Rearrange),
     "MCRearrangeShipped": (rearrange_shipped.Config, rearrange_shipped.RearrangeShipped),
     "MCLayerwise": (LayerwiseConfig, Layerwise),

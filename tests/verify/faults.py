@@ -86,7 +86,7 @@ def model_of(entry: Entry) -> Model[Any] | None:
     """Return the model under the constants of the entry; None when no table has them."""
     if entry.module in item_models.MODELS:
         return item_models.model_of(entry)
-    if entry.module in configured.MODELS:
+    if entry.module not in _TABLES:
         return configured.configured(entry)
     make, table = _TABLES[entry.module]
     wanted = _plain(entry.config().constants)
