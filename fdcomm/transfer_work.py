@@ -101,6 +101,7 @@ class Work:
 
     def begin(self, number: int, kind: str, payload: bytes) -> None:
         """Start: the task belongs to the job that was admitted. It is done in the thread of its kind."""
+        self._tell_progress(number, kind, "taken")  # before the thread may have it: "started" never comes first
         with self._changed:
             begun = self._tasks.begin(number, kind)
             self._payloads[number] = payload
@@ -112,7 +113,6 @@ class Work:
             else:
                 self._claim_report(begun)
             self._changed.notify_all()
-        self._tell_progress(number, kind, "taken")
         if refusal is not None:
             self._fail(begun, refusal, ends=True)
 
