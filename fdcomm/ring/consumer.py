@@ -14,7 +14,7 @@ from fdcomm.ring.waiting import Patience, wake_writer
 
 __all__ = ("Consumer",)
 
-_TURNS: Final = 64
+_TURNS: Final = 20
 _GATE_PAUSE_S: Final = 0.00002
 
 

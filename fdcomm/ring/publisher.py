@@ -14,7 +14,7 @@ from fdcomm.ring.waiting import Patience, wake_readers
 
 __all__ = ("Publisher",)
 
-_TURNS: Final = 64
+_TURNS: Final = 20
 
 
 class Publisher:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from time import monotonic_ns
 from typing import Final
 
 from fdcomm.deadline import Deadline
@@ -25,9 +24,6 @@ INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
 _SHORT_INTERVAL_S: Final = 0.005
 _TOKENS: Final = 2**31
-_AT_ONCE: Final = range(16)
-_WORTH_NS: Final = 50_000
-_SKIPPED: Final = 32
 
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
@@ -45,44 +41,28 @@ def wake_writer(board: Board, line: int, cursor: int) -> None:
 
 
 class Patience:
-    """How one side waits: it looks again and again for a short while, and then sleeps.
+    """How one side waits: it looks again and again for some microseconds, and then sleeps.
+
+    Between two looks it lets other processes run. That is what makes it work where there are more processes than
+    processors: whoever has something to do gets its turn for the price of a switch, and no system call wakes anybody.
 
     Args:
         board: The ring.
-        turns: How often at most it lets other processes run and looks again, before it sleeps; fewer where that was not
-            enough of late. 0: it sleeps at once.
+        turns: How often it lets others run and looks again, before it sleeps. 0: it sleeps at once.
     """
 
     def __init__(self, board: Board, turns: int) -> None:
         self._board = board
-        self._most = self._turns = turns
-        self._skipped = 0
+        self._turns = range(turns)
         self.sleeps = 0
 
     def spin(self, place: int, least: int) -> bool:
         """Look at a word until it is at least that; False: it takes longer than looking is worth."""
-        if not self._most:
-            return False
-        words, turns = self._board.words, self._turns
-        for _ in _AT_ONCE:
+        words = self._board.words
+        for _ in self._turns:
             if words[place] >= least:
                 return True
-        if not turns:
-            self._skipped += 1
-            if self._skipped < _SKIPPED:
-                return False
-            self._skipped, turns = 0, 4
-        end = monotonic_ns() + _WORTH_NS
-        for _ in range(turns):
             _let_others_run()
-            there = words[place] >= least
-            if monotonic_ns() > end:  # others need the processor: a sleeper gets it sooner than who looks
-                self._turns = turns // 4
-                return there
-            if there:
-                self._turns = min(self._most, turns + 4)
-                return True
-        self._turns = turns - turns // 8 - 1
         return False
 
     def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
