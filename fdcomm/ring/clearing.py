@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BEGUN, GATE, SEQ, SIZE, VOID
+from fdcomm.ring.layout import BEGUN, CLEARED, GATE, SEQ, SIZE, VOID
 
 __all__ = ("clear", "complete", "epoch_of")
 
@@ -46,6 +46,7 @@ def _take_back(board: Board) -> None:
     board.kernel.barrier()
     head = max(words[shape.of_slot(slot, SEQ)] for slot in range(shape.slots))
     begun = max(words[shape.of_line(line, BEGUN)] for line in range(shape.lines))
+    words[CLEARED] = head
     for number in range(head, begun, -1):
         words[shape.of_slot((number - 1) % shape.slots, SIZE)] = VOID
     words[GATE] += 1

@@ -13,11 +13,15 @@ from fdcomm.errors import ConfigError
 __all__ = (
     "BEGUN",
     "BELL",
+    "CLEARED",
     "COMPLEX",
+    "COUNT",
     "CURSOR",
     "FLAGS",
     "FORM",
     "GATE",
+    "HEAD",
+    "LAST",
     "LAYOUT_VERSION",
     "LENGTH",
     "LIVES",
@@ -35,7 +39,7 @@ __all__ = (
 )
 
 MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
-LAYOUT_VERSION: Final = 1
+LAYOUT_VERSION: Final = 2
 MOST_RANKS: Final = 64
 VOID: Final = -1
 """In the word SIZE of a slot: the message was taken back."""
@@ -47,13 +51,19 @@ _LINE: Final = 8
 # Words 0 to 4: magic, version, ranks, slots, bytes of a slot.
 GATE: Final = 1 * _LINE
 """Twice the number of clears; odd while one is under way."""
+CLEARED: Final = GATE + 1
+"""The last message that there was at the last clear. Stored while the gate is odd."""
 BELL: Final = 2 * _LINE
 """Changed before readers are woken."""
 WANT: Final = 3 * _LINE
 """The cursor that a writer waits for; 0: it does not."""
 WANT_BELL: Final = 4 * _LINE
 """Changed before the writer is woken."""
+LAST: Final = WANT_BELL + 1
+"""The last message of which a reader was told that all have taken it."""
 WRITER_PID: Final = 5 * _LINE
+HEAD: Final = WRITER_PID + 1
+"""Where a writer that takes its turn begins to look for the last message: that one, or the one before."""
 FLAGS: Final = 6 * _LINE
 """A byte for each line: its reader sleeps, or is about to."""
 LIVES: Final = FLAGS + 2 * MOST_RANKS // 8
@@ -66,12 +76,14 @@ BEGUN: Final = 1
 PID: Final = 2
 
 # Places in the words of a slot. SIZE: bytes of the payload; VOID; or COMPLEX, and then FORM says which segment it is in
-# (0: this slot), PARTS how many buffers stand beside the stream, and LENGTH how many bytes there are.
+# (0: this slot), PARTS how many buffers stand beside the stream, and LENGTH how many bytes there are. COUNT is how many
+# things the object counts for, and is stored by the writers of queues only.
 SEQ: Final = 0
 SIZE: Final = 1
 FORM: Final = 2
 PARTS: Final = 3
 LENGTH: Final = 4
+COUNT: Final = 5
 
 
 class Shape(NamedTuple):

@@ -11,19 +11,18 @@ from typing import Any, Final
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import CommTimeoutError
 from fdcomm.ring import clearing, members
-from fdcomm.ring.layout import COMPLEX, FORM, LENGTH, LIVES, PARTS, PID, WRITER_PID, Shape
+from fdcomm.ring.layout import LIVES, PID, WRITER_PID, Shape
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows, clean
-from fdcomm.ring.payload import Encoded, encode, encode_into, not_pickled
+from fdcomm.ring.payload import Encoded, not_pickled
 from fdcomm.ring.publisher import Publisher
+from fdcomm.ring.putting import Putting
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("RingStatistics", "RingWriter")
 
 _SLOT_BYTES: Final = 65536
 _DUMPS: Final = pickle.dumps
-_STRAIGHT: Final = 65536
-"""From this size on objects are pickled straight into their place, if the last one was as large."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class RingWriter:
         else:
             self._overflows.take_over(deadline)
         self._publisher = Publisher(memory.board)
-        self._last_size = 0
+        self._putting = Putting(memory, self._publisher, self._overflows)
 
     @classmethod
     def create(
@@ -146,9 +145,9 @@ class RingWriter:
         if not mutex.acquire(False):
             _lock(mutex, timeout)
         try:
-            publisher = self._publisher
-            if self._last_size >= _STRAIGHT:
-                self._put_straight(thing, timeout)
+            publisher, putting = self._publisher, self._putting
+            if putting.straight:
+                putting.put_straight(thing, timeout, "put")
                 return
             found: list[pickle.PickleBuffer] = []
             try:
@@ -162,50 +161,9 @@ class RingWriter:
                 self._payloads[publisher.slot][:size] = stream
                 publisher.publish(size)
             else:
-                self._put_complex(Encoded(stream, found), timeout)
+                putting.put_complex(Encoded(stream, found), timeout, "put")
         finally:
             mutex.release()
-
-    def _put_complex(self, made: Encoded, timeout: Timeout) -> None:
-        self._last_size = 0 if made.buffers else made.nbytes
-        if made.nbytes <= self._slot_bytes:
-            made.write(self._payloads[self._publisher.slot])
-            self._publish_complex(0, made)
-            return
-        place = self._get(made.nbytes, timeout)
-        made.write(place.view)
-        place.message = self._publisher.head + 1
-        self._publish_complex(place.number, made)
-
-    def _put_straight(self, thing: object, timeout: Timeout) -> None:
-        """The last one was large: let the pickler write to where it is read. What has buffers is not pickled twice."""
-        publisher = self._publisher
-        if publisher.head >= publisher.room:
-            publisher.make_room(timeout, "put")
-        place = self._get(self._last_size, timeout)
-        size, buffers = encode_into(thing, place.view)
-        if size > place.view.nbytes or buffers:
-            self._put_complex(encode(thing), timeout)
-            return
-        self._last_size = size
-        place.message = publisher.head + 1
-        self._publish_stream(place.number, size)
-
-    def _get(self, nbytes: int, timeout: Timeout) -> Any:
-        self._publisher.look()
-        return self._overflows.get(
-            nbytes, self._publisher.passed, members.zombies(self._memory.board), _deadline(timeout, "put")
-        )
-
-    def _publish_complex(self, number: int, made: Encoded) -> None:
-        words, place = self._memory.board.words, self._memory.shape.of_slot(self._publisher.slot)
-        words[place + FORM], words[place + PARTS], words[place + LENGTH] = number, len(made.buffers), made.nbytes
-        self._publisher.publish(COMPLEX)
-
-    def _publish_stream(self, number: int, size: int) -> None:
-        words, place = self._memory.board.words, self._memory.shape.of_slot(self._publisher.slot)
-        words[place + FORM], words[place + PARTS], words[place + LENGTH] = number, 0, size
-        self._publisher.publish(COMPLEX)
 
     def wait_taken(self, timeout: Timeout = DEFAULT) -> None:
         """Wait until every counted rank is done with everything that was put.
