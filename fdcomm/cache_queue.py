@@ -13,7 +13,7 @@ from fdcomm.connect import Address, TransportName
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.handle import Handle
 from fdcomm.runtime import SYSTEM, Runtime
-from fdcomm.session import Role
+from fdcomm.session import DataPathName, Role
 from fdcomm.stats import DispatchStatistics
 from fdcomm.transports.base import Transport
 from fdcomm.views import ListView, LockView, ValueView, View
@@ -62,11 +62,12 @@ class EngineCacheQueue(Handle):
         local_data_parallel_id: int = 0,
         *,
         role: Role | None = None,
-        depth: int = 1 << 16,
+        depth: int = 1024,
         max_batch_bytes: int = 1 << 28,
         allow_pickle: bool = False,
         transport: TransportName | Transport = "auto",
         trace: str | os.PathLike[str] = "",
+        data_path: DataPathName = "auto",
         connect_timeout: float = 0.0,
         runtime: Runtime = SYSTEM,
     ) -> None:
@@ -89,6 +90,7 @@ class EngineCacheQueue(Handle):
             allow_pickle=allow_pickle,
             transport=transport,
             trace=trace,
+            data_path=data_path,
             connect_timeout=connect_timeout,
             runtime=runtime,
         )
@@ -130,7 +132,7 @@ class EngineCacheQueue(Handle):
         Returns:
             The ranks that have taken the oldest task that stays, () when none stays.
         """
-        _, taken = self._act("bitmask", "clear_data", "clear_transfer_task", name="clear_transfer_task")
+        _, taken = self._clear("bitmask", "clear_transfer_task")
         return tuple(taken)
 
     def empty(self) -> bool:
@@ -179,7 +181,7 @@ class EngineCacheQueue(Handle):
     # -- views ---------------------------------------------------------------------------------------------------
 
     def _tasks(self) -> list[Any]:
-        return [self._unpickle(payload, "transfer_task_queue") for payload in self._act("bitmask", "items")]
+        return self._items("bitmask", "transfer_task_queue")
 
     def _results(self) -> list[Any]:
         view = self._view("done", name="tansfer_done_queue")

@@ -15,6 +15,7 @@ from fdcomm.errors import (
     PayloadTooLargeError,
     RankError,
 )
+from fdcomm.ring.payload import decode
 from fdcomm.session import Session
 from fdcomm.stats import DispatchStatistics
 
@@ -33,6 +34,11 @@ class Handle(Session):
     def _put(self, protocol: str, item: Any, timeout: Timeout, name: str, count: int = 1) -> None:
         """Pickle an item, in which are ``count`` things, and give it to every rank of a broadcast channel."""
         limit = timeout_seconds(timeout, name)
+        self._use(name)
+        path = self._paths.get(protocol)
+        if path is not None:
+            path.put(item, limit, name, count)
+            return
         payload = self._pickle(item, name)
         self._act(protocol, "put_tasks", payload, limit, name, count, timeout=limit, name=name)
 
@@ -57,6 +63,13 @@ class Handle(Session):
                 f"{name}: this handle acts for no rank; use a client with client_id= and without role='producer'",
                 operation=name,
             )
+        path = self._paths.get(protocol)
+        if path is not None:
+            if protocol not in self._claimed or path.end.port is None:
+                self._act(protocol, "claim", name, name=name)
+                path.claim(self.client_id, limit)
+                self._claimed.add(protocol)
+            return path.take(ticket, limit, name, self.client_id)
         try:
             id_, payload, all_read = self._act(protocol, "get_tasks", ticket, limit, name, timeout=limit, name=name)
         except CommTimeoutError:
@@ -64,6 +77,32 @@ class Handle(Session):
             raise
         self._claimed.add(protocol)
         return id_, self._unpickle(payload, name) if id_ else None, all_read
+
+    def _clear(self, protocol: str, name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Drop what no rank has taken. Returns what was dropped, and who has taken the oldest item that stays."""
+        self._use(name)
+        path = self._paths.get(protocol)
+        if path is not None:
+            return path.clear(name)
+        cleared: tuple[tuple[int, ...], tuple[int, ...]] = self._act(protocol, "clear_data", name, name=name)
+        return cleared
+
+    def _number(self, protocol: str, what: str, name: str) -> int:
+        """Return ``num_tasks`` or ``count`` of a channel. Local where its ring is mapped."""
+        self._use(name)
+        path = self._paths.get(protocol)
+        if path is None:
+            return int(self._view(protocol, name=name)[what])
+        path.check(name)
+        return path.look.count() if what == "count" else sum(1 for _ in path.look.numbers())
+
+    def _items(self, protocol: str, name: str) -> list[Any]:
+        """Return the retained items, oldest first."""
+        self._use(name)
+        path = self._paths.get(protocol)
+        if path is None:
+            return [self._unpickle(payload, name) for payload in self._act(protocol, "items", name=name)]
+        return path.items(name)
 
     def _pickle(self, item: Any, name: str) -> bytes:
         self._use(name)
@@ -80,8 +119,10 @@ class Handle(Session):
             )
         return payload
 
-    def _unpickle(self, payload: bytes, name: str) -> Any:
+    def _unpickle(self, payload: bytes | tuple[bytes, int], name: str) -> Any:
         try:
+            if isinstance(payload, tuple):  # from a ring: buffers may stand beside the stream
+                return decode(memoryview(payload[0]), payload[1], views=False)
             return pickle.loads(payload)
         except Exception as error:  # so may unpickling
             raise PayloadError(
@@ -111,7 +152,12 @@ class Handle(Session):
 
     def _oldest(self, protocol: str, name: str) -> int:
         """Return the id of the oldest item that some rank has not taken, or 0. Local where the words are mapped."""
-        if self._page is not None:
+        path = self._paths.get(protocol)
+        if path is not None:
+            self._use(name)
+            path.check(name)
+            return path.look.oldest()
+        if self._page is not None and protocol not in self._welcome["rings"]:
             return self._load(protocol, 0, name)
         log = self._view(protocol, name=name)["log"]
         return int(log[0][0]) if log else 0
@@ -120,7 +166,12 @@ class Handle(Session):
         """Return the id of the oldest item that this handle's rank has not taken, or 0. Local as :meth:`_oldest`."""
         if self.client_id < 0:
             raise RankError(f"{name}: this handle has no client_id", operation=name)
-        if self._page is not None:
+        path = self._paths.get(protocol)
+        if path is not None:
+            self._use(name)
+            path.check(name)
+            return path.look.next_after(path.look.cursor(self.client_id))
+        if self._page is not None and protocol not in self._welcome["rings"]:
             return self._load(protocol, 1 + self.client_id, name)
         return int(self._view(protocol, name=name)["ticket"])
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import ipaddress
 import json
 import os
@@ -139,7 +140,7 @@ class RecordLock:
             os.close(self._fd)
         stale = _read(self._record)
         if stale is not None:  # its host was killed: nobody can use these any more, nor may anybody find them
-            for path in (self._record, stale.socket, stale.words):
+            for path in (self._record, stale.socket, stale.words, *glob.glob(f"{glob.escape(stale.words)}.*")):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
 

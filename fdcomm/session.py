@@ -9,18 +9,28 @@ from types import TracebackType
 from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 from fdcomm.connect import Address, TransportName, check_address, connect, start_host
+from fdcomm.data_path import DataPath
 from fdcomm.deadline import timeout_seconds
-from fdcomm.errors import ClosedError, ConfigError, FdcommError, ForkedHandleError, RankError
+from fdcomm.errors import (
+    ClosedError,
+    ConfigError,
+    FdcommError,
+    ForkedHandleError,
+    MemoryOrderError,
+    RankError,
+    SignalError,
+)
 from fdcomm.host.layout import BROADCASTS, Kind
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
-from fdcomm.transports.base import Transport
+from fdcomm.transports.base import REPLY_GRACE_S, Transport
 
-__all__ = ("Role", "Session")
+__all__ = ("DataPathName", "Role", "Session")
 
 Role: TypeAlias = Literal["reader", "producer"]
+DataPathName: TypeAlias = Literal["auto", "ring", "host"]
 _Self = TypeVar("_Self", bound="Session")
 
 
@@ -46,6 +56,7 @@ class Session:
         allow_pickle: bool = False,
         transport: TransportName | Transport = "auto",
         trace: str | os.PathLike[str] = "",
+        data_path: DataPathName = "auto",
         connect_timeout: float = 0.0,
         runtime: Runtime = SYSTEM,
     ) -> None:
@@ -64,7 +75,9 @@ class Session:
         self._page: WordPage | None = None
         self._next_look = 0.0  # when to look again whether the host lives
         self._claimed = {BROADCASTS[self._kind][0]} if role == "reader" else set[str]()  # channels: its rank is claimed
-        config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind)
+        self._data_path = data_path
+        self._paths: dict[str, DataPath] = {}
+        config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind, data_path)
         config.check()
         self._check_rank_and_role()
         wait_s = timeout_seconds(connect_timeout, "connect_timeout")
@@ -95,6 +108,7 @@ class Session:
             self._transport = transport
             self._welcome: Welcome = transport.open_session(self._hello())
             self._page = _map_words(self._welcome)
+            self._paths = self._open_paths(transport)
         except BaseException:
             self._release(goodbye=False)
             raise
@@ -170,6 +184,29 @@ class Session:
         if self._role == "reader" and self.client_id < 0:
             raise RankError("role='reader' needs a client_id")
 
+    def _open_paths(self, transport: Transport) -> dict[str, DataPath]:
+        """Map the channels' rings, if they can be reached from here; else the host puts and gets for this handle."""
+        paths: dict[str, DataPath] = {}
+        if self._data_path == "host":
+            return paths
+        most = self._welcome["max_batch_bytes"]
+        try:
+            for protocol, name in self._welcome["rings"].items():
+                paths[protocol] = DataPath(name, most, self._runtime, transport.is_alive, transport.abandon)
+            if self._role == "reader" and paths:
+                paths[BROADCASTS[self._kind][0]].claim(self.client_id, REPLY_GRACE_S)
+        except (SignalError, MemoryOrderError) as error:
+            for path in paths.values():
+                path.close(leave=False)
+            if self._data_path == "ring":
+                raise ConfigError(
+                    f"data_path='ring': the host's memory cannot be reached from here: {error}"
+                ) from error
+            return {}
+        if self._data_path == "ring" and not paths:
+            raise ConfigError("data_path='ring': the host was started without rings")
+        return paths
+
     def _hello(self) -> Hello:
         return Hello(
             version=PROTOCOL_VERSION,
@@ -185,6 +222,9 @@ class Session:
         transport, self._transport = self._transport, None
         page, self._page = self._page, None
         host, self._host = self._host, None
+        paths, self._paths = self._paths, {}
+        for path in paths.values():
+            path.close(leave=goodbye)
         if transport is not None:
             if goodbye and host is None:  # a host that is about to end needs no goodbye, and may be stopped
                 transport.close()

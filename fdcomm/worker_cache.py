@@ -53,8 +53,8 @@ class WorkerCacheMethods(Handle):
         return infos if id_ else []
 
     def num_cache_infos(self) -> int:
-        """Return how many cache infos are retained. One round trip."""
-        return int(self._view("cache_info", name="num_cache_infos")["count"])
+        """Return how many cache infos are retained. Loads from shared memory on the host's machine, no round trip."""
+        return self._number("cache_info", "count", "num_cache_infos")
 
     def put_connect_rdma_task(self, connect_task: Any, *, timeout: Timeout = DEFAULT) -> None:
         """Give a connect task to every rank. Waits, and raises, as :meth:`put_tasks`.
@@ -203,8 +203,7 @@ class WorkerCacheMethods(Handle):
     # -- helpers -------------------------------------------------------------------------------------------------
 
     def _cache_infos(self) -> list[Any]:
-        retained = self._act("cache_info", "items", name="cache_infos")
-        return [info for payload in retained for info in self._unpickle(payload, "cache_infos")]
+        return [info for infos in self._items("cache_info", "cache_infos") for info in infos]
 
     def _answer(self, gate: str, request: object, answer: Any, timeout: Timeout, name: str) -> bool:
         return self._answers_all(gate, [request_key(request, name)], [answer], timeout, name)

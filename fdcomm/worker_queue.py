@@ -13,7 +13,7 @@ from fdcomm.barrier import NamedBarrier
 from fdcomm.connect import Address, TransportName
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.runtime import SYSTEM, Runtime
-from fdcomm.session import Role
+from fdcomm.session import DataPathName, Role
 from fdcomm.stats import DispatchStatistics
 from fdcomm.transports.base import Transport
 from fdcomm.views import ListView, LockView, QueueView, SharedValue, SignalView, ValueView, View
@@ -54,7 +54,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
     finish_send_cache_barrier = NamedBarrier()
     cache_info_barrier = NamedBarrier()
 
-    tasks = View(ListView, lambda q: q._retained("dispatch", "tasks"), "put_tasks() or clear_data()")
+    tasks = View(ListView, lambda q: q._items("dispatch", "tasks"), "put_tasks() or clear_data()")
     client_read_flag = View(ListView, lambda q: q._read_flags("dispatch", 1), "get_tasks()")
     exist_tasks_inter_signal = View(ValueView, lambda q: q._exists(), "put_tasks() or clear_data()")
     exist_tasks_intra_signal = View(SignalView, lambda q: q._exists(), "put_tasks() or clear_data()")
@@ -66,7 +66,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         lambda q: q._view("disaggregate", name="disaggregate_requests")["length"],
         "put_disaggregated_tasks() or get_disaggregated_tasks()",
     )
-    connect_rdma_tasks = View(ListView, lambda q: q._retained("connect", "view"), "put_connect_rdma_task()")
+    connect_rdma_tasks = View(ListView, lambda q: q._items("connect", "view"), "put_connect_rdma_task()")
     connect_rdma_task_responses = View(
         ListView, lambda q: q._answers("connect_response"), "put_connect_rdma_task_response()"
     )
@@ -112,6 +112,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         allow_pickle: bool = False,
         transport: TransportName | Transport = "auto",
         trace: str | os.PathLike[str] = "",
+        data_path: DataPathName = "auto",
         connect_timeout: float = 0.0,
         runtime: Runtime = SYSTEM,
     ) -> None:
@@ -136,6 +137,10 @@ class EngineWorkerQueue(WorkerCacheMethods):
             transport: ``"tcp"`` makes a host also listen on TCP on this machine, and a client use that. A
                 :class:`~fdcomm.transports.base.Transport` object is used as it is (tests, simulations).
             trace: File for the host's events (server), see :mod:`fdcomm.trace`; "" records nothing.
+            data_path: How items go. ``"auto"``: through shared memory, where host and handle are on one machine of
+                the kind that it is proved for (Linux, x86-64), ``depth`` is at most 4096 and nothing is recorded;
+                ``"ring"``: so, or a ConfigError; ``"host"``: through the host. Handles may differ: those that do not
+                reach the memory take part through the host.
             connect_timeout: Seconds that a client waits for a host that is not there yet; 0 fails at once.
             runtime: Threads, time and shared words; for tests.
 
@@ -162,6 +167,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
             allow_pickle=allow_pickle,
             transport=transport,
             trace=trace,
+            data_path=data_path,
             connect_timeout=connect_timeout,
             runtime=runtime,
         )
@@ -225,7 +231,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         Raises:
             HostLostError: The host is gone.
         """
-        self._act("dispatch", "clear_data")
+        self._clear("dispatch", "clear_data")
 
     # -- reads ---------------------------------------------------------------------------------------------------
 
@@ -263,8 +269,8 @@ class EngineWorkerQueue(WorkerCacheMethods):
         return self._ticket("dispatch", "task_ticket")
 
     def num_tasks(self) -> int:
-        """Return how many batches are retained. One round trip."""
-        return int(self._view("dispatch", name="num_tasks")["num_tasks"])
+        """Return how many batches are retained. Loads from shared memory on the host's machine, no round trip."""
+        return self._number("dispatch", "num_tasks", "num_tasks")
 
     def set_exist_tasks(self, flag: bool) -> None:
         """Accepted for FastDeploy's callers: the flag follows the queue by itself.
@@ -282,9 +288,6 @@ class EngineWorkerQueue(WorkerCacheMethods):
 
     def _exists(self) -> bool:
         return self._oldest("dispatch", "exist_tasks") != 0
-
-    def _retained(self, protocol: str, name: str) -> list[Any]:
-        return [self._unpickle(payload, name) for payload in self._act(protocol, "items", name=name)]
 
     def _read_flags(self, protocol: str, idle: int) -> list[int]:
         """1 for each rank that has taken the oldest item; ``idle`` for all when there is none."""

@@ -17,9 +17,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from fdcomm.errors import AddressInUseError, ConfigError, FdcommError
+from fdcomm.host.rings import goes_through_rings, make_ring
 from fdcomm.host.server import Front, HostServer
 from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.rendezvous import Record, RecordLock, runtime_dir, socket_path
+from fdcomm.ring.memory import Memory
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
 from fdcomm.trace import Recorder
@@ -69,6 +71,7 @@ def main() -> None:
 def _start(orders: Orders, undo: ExitStack) -> Record:
     config = HostConfig(**orders.config)
     config.check()
+    through_rings = goes_through_rings(config, traced=bool(orders.trace))
     runtime = _runtime()
     instance = secrets.randbits(62)
     path = socket_path(runtime_dir(), f"{instance:016x}.sock")
@@ -94,6 +97,7 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
         refused=front.refused,
         instance=instance,
         words_path=page.path,
+        rings=_rings(config, os.path.basename(page.path)) if through_rings else None,
     )
     front.service = service
     server = HostServer(path, key, front)
@@ -116,6 +120,10 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
     )
     lock.publish(record)
     return record
+
+
+def _rings(config: HostConfig, name: str) -> Callable[[int, str, int], Memory]:
+    return lambda dp, protocol, depth: make_ring(f"{name}.{dp}.{protocol}", config.tp_size, depth)
 
 
 def _runtime() -> Runtime:

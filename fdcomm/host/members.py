@@ -20,7 +20,10 @@ class Ranks(Protocol):
 
     ranks: int
     live: set[int]
-    lost: set[int]
+
+    @property
+    def lost(self) -> set[int]:
+        """The ranks that were given up."""
 
     def join(self, rank: int) -> None:
         """Join."""

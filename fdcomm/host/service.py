@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypeAlias, TypedDict
 
 from fdcomm.errors import ConfigError, PayloadTooLargeError, ProtocolViolationError, RankError
 from fdcomm.host import beats, controls, refusals
@@ -15,12 +15,18 @@ from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
 from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, CONTROLS, FIFOS, GATES, NOTES, WITHOUT
 from fdcomm.host.members import Channel, Place
+from fdcomm.host.ring_channel import RingChannel
+from fdcomm.ring.memory import Memory
 from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
-__all__ = ("PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
+__all__ = ("DATA_PATHS", "PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
 
-PROTOCOL_VERSION: Final = 3
+PROTOCOL_VERSION: Final = 4
+DATA_PATHS: Final = ("auto", "ring", "host")
+"""How items may go: through shared memory where that is possible, always, or never."""
+
+MakeRing: TypeAlias = Callable[[int, str, int], Memory]
 
 # The control protocol that has shared words: the loops of the parts stamp them.
 _LOOPS: Final = "readiness"
@@ -30,6 +36,7 @@ _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     DispatchChannel: frozenset({"put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
     GateChannel: frozenset({"put_answer", "put_answers", "collect", "view"}),
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
+    RingChannel: frozenset({"claim", "put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
     **controls.ACTIONS,
@@ -45,6 +52,7 @@ class HostConfig:
     depth: int = 1
     max_batch_bytes: int = 1 << 28
     kind: str = "worker"
+    data_path: str = "auto"
 
     def check(self) -> None:
         """Raise ConfigError for values that can never work."""
@@ -58,6 +66,8 @@ class HostConfig:
                 raise ConfigError(f"{name}={value!r} must be an integer of at least 1")
         if self.kind not in BROADCASTS:
             raise ConfigError(f"kind={self.kind!r} must be one of {', '.join(BROADCASTS)}")
+        if self.data_path not in DATA_PATHS:
+            raise ConfigError(f"data_path={self.data_path!r} must be one of {', '.join(DATA_PATHS)}")
 
 
 class Hello(TypedDict):
@@ -73,7 +83,10 @@ class Hello(TypedDict):
 
 
 class Welcome(TypedDict):
-    """What the host answers. ``words_base`` says where each channel's shared words begin."""
+    """What the host answers.
+
+    ``words_base`` says where each channel's shared words begin, ``rings`` through which rings channels go.
+    """
 
     session: int
     instance: int
@@ -83,6 +96,7 @@ class Welcome(TypedDict):
     max_batch_bytes: int
     words_path: str
     words_base: dict[str, int]
+    rings: dict[str, str]
 
 
 def words_needed(config: HostConfig) -> int:
@@ -106,6 +120,7 @@ class HostService:
         refused: Says how many connections could not be served.
         instance: Random number that tells this host from an earlier one at the same address.
         words_path: Where clients on this machine can map ``words``; "" when they cannot.
+        rings: Makes the ring of a channel: of that replica and protocol, with so many slots. None: there are none.
         only: Run these channels and no others: for simulations, in which every lock is a scheduling point.
     """
 
@@ -120,12 +135,14 @@ class HostService:
         refused: Callable[[], int] = lambda: 0,
         instance: int = 0,
         words_path: str = "",
+        rings: MakeRing | None = None,
         only: Collection[str] | None = None,
     ) -> None:
         config.check()
         self.config = config
         self._instance = instance
         self._words_path = words_path
+        self._rings = rings
         self._replica_of: dict[int, int] = {}
         self._next_session = itertools.count(1)
         self._replicas: list[dict[str, Channel]] = []
@@ -166,6 +183,11 @@ class HostService:
             max_batch_bytes=config.max_batch_bytes,
             words_path=self._words_path,
             words_base={name: self._words_base(dp, name) for name in (*BROADCASTS[config.kind], _LOOPS)},
+            rings={
+                name: channel.memory.segment.name
+                for name, channel in self._replicas[dp].items()
+                if isinstance(channel, RingChannel)
+            },
         )
 
     def close_session(self, session: int) -> None:
@@ -217,6 +239,10 @@ class HostService:
         for index, name in enumerate(BROADCASTS[config.kind]):
             base = self._words_base(dp, name)
             depth = config.depth if index == 0 else 1
+            if self._rings is not None:
+                memory = self._rings(dp, name, depth)
+                channels[name] = RingChannel(place(name), memory, config.max_batch_bytes, main=index == 0)
+                continue
             channels[name] = DispatchChannel(
                 place(name), config.tp_size, depth, words[base : base + 1 + config.tp_size]
             )

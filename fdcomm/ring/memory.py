@@ -5,15 +5,13 @@ It is a segment like that of a signal: it has its name only when it is whole, an
 
 from __future__ import annotations
 
-import contextlib
 import struct
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import (
     ClosedError,
-    CommTimeoutError,
     FdcommError,
     ForkedHandleError,
     MemoryOrderError,
@@ -25,6 +23,7 @@ from fdcomm.forksafety import close_in_child
 from fdcomm.ring.board import Board
 from fdcomm.ring.kernel import RING_KERNEL
 from fdcomm.ring.layout import BELL, FLAGS, MOST_RANKS, WANT_BELL, Shape
+from fdcomm.ring.locks import KernelLocks
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
@@ -34,15 +33,10 @@ from fdcomm.signals.layout import Layout, this_process
 from fdcomm.signals.segment import Segment
 from fdcomm.signals.steps import Plan, Steps, attach, clear, create, drive
 
-__all__ = ("KernelLocks", "Memory", "make_segment", "open_segment", "remove_segment", "require_order")
+__all__ = ("Memory", "make_segment", "open_segment", "remove_segment", "require_order")
 
 T = TypeVar("T")
 
-_MEMBERS: Final = 0
-WRITER: Final = 1
-_LINES: Final = 64
-_FIRST_PAUSE_S: Final = 0.00005
-_LONGEST_PAUSE_S: Final = 0.005
 _HEADER: Final = struct.Struct("=5q")
 
 
@@ -208,98 +202,3 @@ class _Gone:
 
     def __setitem__(self, place: int, value: int, /) -> None:
         raise self._memory.gone()
-
-
-class KernelLocks:
-    """Locks on bytes of the ring's file, each with an open file description of its own."""
-
-    def __init__(self, segment: Segment, kernel: Kernel, runtime: Runtime) -> None:
-        self._segment = segment
-        self._kernel = kernel
-        self._runtime = runtime
-        self._taken: dict[int, int] = {}
-
-    @contextlib.contextmanager
-    def members(self, deadline: Deadline, operation: str) -> Iterator[None]:
-        """See :class:`fdcomm.ring.board.Locks`."""
-        fd = self._wait(_MEMBERS, deadline, operation, "the members' lock")
-        try:
-            yield
-        finally:
-            self._segment.files.close(fd)
-
-    def try_members(self) -> Any:
-        """See :class:`fdcomm.ring.board.Locks`."""
-        fd = self._try(_MEMBERS)
-        return None if fd is None else _Closing(self._segment.files, fd)
-
-    def take_writer(self, deadline: Deadline, operation: str, who: Callable[[], str]) -> None:
-        """Become the writer."""
-        self._taken[WRITER] = self._wait(WRITER, deadline, operation, "the writer's place", who)
-
-    def give_writer(self) -> None:
-        """Stop being it."""
-        self._give(WRITER)
-
-    def take_line(self, line: int) -> bool:
-        """See :class:`fdcomm.ring.board.Locks`."""
-        fd = self._try(_LINES + line)
-        if fd is not None:
-            self._taken[_LINES + line] = fd
-        return fd is not None
-
-    def give_line(self, line: int) -> None:
-        """See :class:`fdcomm.ring.board.Locks`."""
-        self._give(_LINES + line)
-
-    def is_held(self, line: int) -> bool:
-        """See :class:`fdcomm.ring.board.Locks`."""
-        fd = self._try(_LINES + line)
-        if fd is None:
-            return True
-        self._segment.files.close(fd)
-        return False
-
-    def _give(self, place: int) -> None:
-        fd = self._taken.pop(place, None)
-        if fd is not None:
-            self._segment.files.close(fd)
-
-    def _try(self, place: int) -> int | None:
-        files = self._segment.files
-        fd = files.again(self._segment.fd)
-        if files.call(fd, lambda fd: self._kernel.take(fd, place, shared=False)):
-            return fd
-        files.close(fd)
-        return None
-
-    def _wait(
-        self, place: int, deadline: Deadline, operation: str, what: str, who: Callable[[], str] = lambda: ""
-    ) -> int:
-        pause = _FIRST_PAUSE_S
-        while (fd := self._try(place)) is None:
-            left = deadline.remaining()
-            if left == 0:
-                raise CommTimeoutError(
-                    f"{operation}: {what} of the ring {self._segment.name!r} is held{who()}, for "
-                    f"{deadline.waited():.3g} s now; if that process is stopped, continue or kill it",
-                    operation=operation,
-                    waited_s=deadline.waited(),
-                )
-            self._runtime.sleep(pause if left is None else min(pause, left))
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
-        return fd
-
-
-class _Closing:
-    """Gives a lock back at the end of a block."""
-
-    def __init__(self, files: Files, fd: int) -> None:
-        self._files = files
-        self._fd = fd
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exc: object) -> None:
-        self._files.close(self._fd)

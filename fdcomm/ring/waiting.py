@@ -18,7 +18,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import BELL, WANT, WANT_BELL
 
-__all__ = ("INTERVAL_S", "Patience", "wake_readers", "wake_writer")
+__all__ = ("INTERVAL_S", "Patience", "ring_bells", "wake_readers", "wake_writer")
 
 INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
@@ -38,6 +38,13 @@ def wake_writer(board: Board, line: int, cursor: int) -> None:
     """Called by a reader that has stored the cursor that the writer wants. A line stores each cursor once."""
     board.words[WANT_BELL] = (cursor * board.shape.lines + line) % _TOKENS
     board.kernel.wake(board.address(WANT_BELL))
+
+
+def ring_bells(board: Board) -> None:
+    """Wake everybody who sleeps, so that they look again at all."""
+    for bell in (BELL, WANT_BELL):
+        board.words[bell] = board.kernel.token()
+        board.kernel.wake(board.address(bell))
 
 
 class Patience:

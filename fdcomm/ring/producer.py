@@ -1,0 +1,167 @@
+"""``Producer``: one of several processes that put into one ring, in turn.
+
+For each put it takes the writer's place, which is a lock of the kernel and ends with its process; reads from memory
+where the last writer was; publishes; and gives the place back. Who waits for room keeps it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Final
+
+from fdcomm.deadline import Deadline
+from fdcomm.errors import CommTimeoutError, PayloadError, PeerLostError
+from fdcomm.ring.board import Board
+from fdcomm.ring.layout import COUNT, HEAD, LIVES, WRITER_PID
+from fdcomm.ring.memory import Memory
+from fdcomm.ring.overflow import Overflows
+from fdcomm.ring.payload import Encoded, encode
+from fdcomm.ring.publisher import Publisher
+from fdcomm.ring.putting import Putting
+from fdcomm.runtime import SYSTEM
+
+__all__ = ("InTurn", "Producer")
+
+_RELEASE_S: Final = 5.0
+
+
+class InTurn(Publisher):
+    """A publisher that others publish beside, and that publishes nothing while a rank is lost."""
+
+    def sync(self) -> None:
+        """Look where the last writer was. The word HEAD may be one message behind: its writer was killed then."""
+        words, slots, seqs = self._words, self._slots, self._seqs
+        head = words[HEAD]
+        while words[seqs[head % slots]] == head + 1:
+            head += 1
+        words[HEAD] = self.head = head
+        self.slot = head % slots
+
+    def require_all(self) -> None:
+        """Raise PeerLostError if the reader of a rank was given up, and has no successor yet."""
+        words = self._words
+        for place, life in self._lives:
+            if life & 1 or words[place] != life:
+                self.look()
+                return
+
+    def look(self) -> bool:
+        """See :class:`Publisher`.
+
+        Raises:
+            PeerLostError: ``missing`` names ranks whose reader was given up.
+        """
+        found = super().look()
+        lost = tuple(place - LIVES for place, life in self._lives if life & 1)
+        if lost:
+            raise PeerLostError(f"ranks {lost} have lost their readers", missing=lost)
+        return found
+
+
+class Producer:
+    """Puts objects for all ranks, beside other producers of this machine. Safe for several threads.
+
+    Args:
+        memory: The ring. It stays the caller's.
+        most: How many bytes an object may have.
+    """
+
+    def __init__(self, memory: Memory, most: int) -> None:
+        self._memory = memory
+        self._board: Board = memory.board
+        self._mutex = threading.Lock()
+        self._overflows = Overflows(memory)
+        self._publisher = InTurn(memory.board)
+        self._putting = Putting(memory, self._publisher, self._overflows, most)
+        self._payloads = memory.payloads
+        self._slot_bytes = memory.shape.slot_bytes
+        self._pid = os.getpid()
+
+    def put(self, thing: object, limit: float | None, operation: str, count: int = 1) -> int:
+        """Put an object that counts for ``count`` things. Returns its number.
+
+        Raises:
+            PayloadError: It cannot be pickled.
+            PayloadTooLargeError: It is larger than ``most``.
+            CommTimeoutError: There was no room, or other producers had the place all the time.
+            PeerLostError: A rank is lost.
+        """
+        putting, made = self._putting, None
+        if not putting.straight:
+            made = _encode(thing, operation)
+            putting.check(made.nbytes, operation)
+        return self._do(limit, operation, count, made, thing)
+
+    def put_stream(self, stream: bytes, limit: float | None, operation: str, count: int = 1) -> int:
+        """Put an object that was pickled elsewhere. Errors: see :meth:`put`."""
+        self._putting.check(len(stream), operation)
+        return self._do(limit, operation, count, Encoded(stream, ()), None)
+
+    def adopt(self, deadline: Deadline) -> bool:
+        """Keep the segments that other producers have left, as far as they are still read, and remove the rest.
+
+        Returns False, and does nothing, while somebody is putting: what was left can wait.
+        """
+        locks = self._memory.locks
+        if not self._mutex.acquire(False):
+            return False
+        try:
+            if not locks.try_writer():
+                return False
+            try:
+                self._publisher.sync()
+                self._overflows.take_over(deadline)
+            finally:
+                locks.leave_writer()
+            return True
+        finally:
+            self._mutex.release()
+
+    def close(self, *, remove: bool = False) -> None:
+        """Let go of the segments: whoever adopts them has them then; or remove them."""
+        with self._mutex:
+            self._overflows.close(Deadline(_RELEASE_S, SYSTEM.monotonic), remove=remove)
+
+    def _do(self, limit: float | None, operation: str, count: int, made: Encoded | None, thing: object) -> int:
+        mutex, publisher, locks = self._mutex, self._publisher, self._memory.locks
+        if not mutex.acquire(False) and not mutex.acquire(timeout=-1 if limit is None else limit):
+            raise CommTimeoutError(
+                f"{operation}: another thread of this process has been putting all the time", operation=operation
+            )
+        try:
+            if not locks.try_writer():
+                locks.wait_writer(Deadline(limit, SYSTEM.monotonic), operation, self._who)
+            try:
+                publisher.sync()
+                publisher.require_all()
+                words = self._board.words
+                words[WRITER_PID] = self._pid
+                if publisher.head >= publisher.room:
+                    publisher.make_room(limit, operation)
+                words[self._memory.shape.of_slot(publisher.slot, COUNT)] = count
+                if made is None:
+                    self._putting.put_straight(thing, limit, operation)
+                elif made.nbytes <= self._slot_bytes and not made.buffers:
+                    self._payloads[publisher.slot][: made.nbytes] = made.stream
+                    publisher.publish(made.nbytes)
+                else:
+                    self._putting.put_complex(made, limit, operation)
+                words[HEAD] = number = publisher.head
+                return number
+            finally:
+                locks.leave_writer()
+        finally:
+            mutex.release()
+
+    def _who(self) -> str:
+        return f" by process {self._board.words[WRITER_PID]}"
+
+
+def _encode(thing: Any, operation: str) -> Encoded:
+    try:
+        return encode(thing)
+    except PayloadError as error:
+        raise PayloadError(
+            f"{operation}: the item cannot be pickled: {error.__cause__}", operation=operation
+        ) from error.__cause__

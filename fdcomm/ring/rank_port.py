@@ -1,0 +1,187 @@
+"""``RankPort``: takes a rank's messages from a ring that serves a queue."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+from fdcomm.deadline import Deadline
+from fdcomm.errors import CommTimeoutError, ProtocolViolationError
+from fdcomm.ring import members
+from fdcomm.ring.consumer import Consumer
+from fdcomm.ring.layout import FORM, LAST, LENGTH, PARTS
+from fdcomm.ring.look import Look
+from fdcomm.ring.memory import Memory
+from fdcomm.ring.overflow import Mapped
+from fdcomm.runtime import SYSTEM
+
+__all__ = ("RankPort", "Taken")
+
+_LEAVE_S: Final = 5.0
+
+Decode: TypeAlias = Callable[[memoryview, int], object]
+"""Makes the object of a payload with that many buffers beside its stream."""
+
+
+class Taken(NamedTuple):
+    """A message that was taken: its number, what was made of it, and whether every rank has it now."""
+
+    number: int
+    thing: object
+    all_read: bool
+
+
+class RankPort:
+    """The reader of a rank, until it leaves. Safe for several threads.
+
+    Args:
+        memory: The ring. It stays the caller's.
+        rank: The rank; it has no live reader.
+        look: What the ring holds.
+        deadline: Until when to wait for others who come or go.
+    """
+
+    def __init__(self, memory: Memory, rank: int, look: Look, deadline: Deadline) -> None:
+        self._memory = memory
+        self._board = memory.board
+        self._look = look
+        self._mutex = threading.Lock()
+        self._barrier = threading.Lock()
+        self._place = members.attach(memory.board, rank, deadline)
+        self._consumer = Consumer(memory.board, self._place)
+        self._mapped = Mapped(memory)
+        shape = memory.shape
+        self._others = tuple(other for other in range(shape.ranks) if other != rank)
+
+    @property
+    def position(self) -> int:
+        """The last message that the rank is done with."""
+        return self._consumer.position
+
+    def take(self, decode: Decode, ticket: int, limit: float | None, operation: str) -> Taken | None:
+        """Take the next message.
+
+        Args:
+            decode: Makes the object. What it raises is raised when the message counts as taken.
+            ticket: Take this message or nothing, without waiting; 0: take whichever is next.
+            limit: Seconds to wait; 0: not at all; None: for ever.
+            operation: Name of the call.
+
+        Returns:
+            None when there is nothing and the call does not wait.
+
+        Raises:
+            CommTimeoutError: Nothing was put for ``limit`` seconds.
+            FencedError: The rank's reader was given up.
+        """
+        mutex = self._mutex
+        if not mutex.acquire(False) and not mutex.acquire(timeout=-1 if limit is None else limit):
+            if not limit:
+                return None
+            raise CommTimeoutError(
+                f"{operation}: another thread of this process has been getting all the time", operation=operation
+            )
+        try:
+            size = self._begin(ticket, limit, operation)
+            if size is None:
+                return None
+            return self._finish(decode, size, limit, operation)
+        finally:
+            mutex.release()
+
+    def close(self, *, leave: bool) -> None:
+        """Stop being the reader: in order, so that the next one goes on here; or as one that has died."""
+        with self._mutex:
+            if leave:
+                members.leave(self._board, self._place, Deadline(_LEAVE_S, SYSTEM.monotonic))
+            else:
+                self._board.locks.give_line(self._place.line)
+            self._mapped.close()
+
+    def _begin(self, ticket: int, limit: float | None, operation: str) -> int | None:
+        consumer = self._consumer
+        if not ticket:
+            if limit != 0:
+                return consumer.begin(limit, operation)
+            if not self._look.next_after(consumer.position):
+                consumer.check()
+                return None
+            return self._begin_at_once(operation)
+        # While nobody can clear, the next message stays the next one.
+        with self._board.locks.members(Deadline(limit, SYSTEM.monotonic), operation):
+            if self._look.next_after(consumer.position) != ticket:
+                consumer.check()
+                return None
+            return self._begin_at_once(operation)
+
+    def _begin_at_once(self, operation: str) -> int | None:
+        try:
+            return self._consumer.begin(0.0, operation)
+        except CommTimeoutError:  # it was taken back just now
+            return None
+
+    def _finish(self, decode: Decode, size: int, limit: float | None, operation: str) -> Taken:
+        consumer = self._consumer
+        number = consumer.position + 1
+        parts = 0
+        if size >= 0:
+            payload = memoryview(self._memory.payloads[consumer.slot][:size].tobytes())
+        else:
+            words, place = self._board.words, self._memory.shape.of_slot(consumer.slot)
+            segment, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
+            if segment:
+                found = self._mapped.view(segment, Deadline(limit or _LEAVE_S, SYSTEM.monotonic))
+                if found is None:
+                    consumer.check()
+                    raise ProtocolViolationError(
+                        f"{operation}: the payload's segment is gone, and its reader was not given up"
+                    )
+                # Nobody fills a segment again while a reader lives that may be in it: it is read where it is.
+                try:
+                    thing = decode(found[:length], parts)
+                except BaseException:
+                    self._end(number)
+                    consumer.tell()
+                    raise
+                return self._told(Taken(number, thing, self._end(number)))
+            payload = memoryview(self._memory.payloads[consumer.slot][:length].tobytes())
+        all_read = self._end(number)
+        try:
+            return Taken(number, decode(payload, parts), all_read)
+        finally:
+            consumer.tell()
+
+    def _told(self, taken: Taken) -> Taken:
+        self._consumer.tell()
+        return taken
+
+    def _end(self, number: int) -> bool:
+        """Count the message as taken. Returns True in one reader: when it ends, all have taken the message.
+
+        Whoever finds before its own store that all others have stored is the only one that does. When nobody finds
+        that, two have stored at the same time: then each that sees all of them asks under a lock who was told.
+        """
+        words, consumer = self._board.words, self._consumer
+        if self._all_others(number):
+            words[LAST] = number
+            consumer.end()
+            return True
+        consumer.end()
+        self._fence()
+        if not self._all_others(number) or words[LAST] >= number:
+            return False
+        with self._board.locks.members(Deadline(_LEAVE_S, SYSTEM.monotonic), "get"):
+            if words[LAST] >= number:
+                return False
+            words[LAST] = number
+            return True
+
+    def _all_others(self, number: int) -> bool:
+        words, places = self._board.words, self._look.places()
+        return all(words[places[rank]] >= number for rank in self._others)
+
+    def _fence(self) -> None:
+        """A locked operation of the processor: a store before it is seen by others before a load after it is done."""
+        self._barrier.acquire()
+        self._barrier.release()
