@@ -19,7 +19,7 @@ from models.kernel import Action
 from tests.conformance.backends import lose
 from tests.conformance.waiting import Background, until
 
-__all__ = ("Channels", "HostDriver", "settle")
+__all__ = ("Channels", "HostDriver", "same", "settle")
 
 _LONG_S = 60.0
 
@@ -33,15 +33,21 @@ class Channels:
         self._folder = tempfile.TemporaryDirectory(prefix="fdcomm-channels-")
         self.trace = Path(self._folder.name) / "host.ndjson"
         self.transport = transport
-        self.server = EngineWorkerQueue(
+        self.server = self._server()
+
+    def _server(self) -> EngineWorkerQueue:
+        return self._start(trace=self.trace)
+
+    def _start(self, **options: Any) -> EngineWorkerQueue:
+        return EngineWorkerQueue(
             ("0.0.0.0", 0),
             is_server=True,
-            num_client=ranks,
-            local_data_parallel_size=count,
-            local_data_parallel_id=count - 1,
-            depth=depth,
-            transport=transport,
-            trace=self.trace,
+            num_client=self.ranks,
+            local_data_parallel_size=self.count,
+            local_data_parallel_id=self.count - 1,
+            depth=self.depth,
+            transport=self.transport,
+            **options,
         )
 
     def take(self) -> int:
@@ -53,6 +59,9 @@ class Channels:
 
     def client(self, dp: int, client_id: int, role: Any) -> EngineWorkerQueue:
         """Open a handle to a channel."""
+        return self._open(dp, client_id, role)
+
+    def _open(self, dp: int, client_id: int, role: Any, **options: Any) -> EngineWorkerQueue:
         return EngineWorkerQueue(
             ("0.0.0.0", self.server.get_server_port()),
             num_client=self.ranks,
@@ -60,6 +69,7 @@ class Channels:
             local_data_parallel_id=dp,
             role=role,
             transport=self.transport,
+            **options,
         )
 
     def judge(self) -> dict[str, int]:
@@ -102,6 +112,10 @@ class HostDriver:
         self.readers: dict[int, EngineWorkerQueue] = {}
         self.waiting: dict[int, Background] = {}
 
+    def follows(self, action: Action) -> bool:
+        """Return True when this driver can take an action that the model allows now."""
+        return True
+
     def can(self, action: Action) -> bool:
         """Return True when the model allows the action now."""
         return any(candidate == action for candidate, _ in self.model.actions[action.name](self.state))
@@ -141,11 +155,11 @@ class HostDriver:
         try:
             self.producers[producer].put_tasks(self.state.calls, timeout=0.0)
         except (PeerLostError, CommTimeoutError) as error:
-            _equal("the error", type(error), PeerLostError if lost else CommTimeoutError)
+            same("the error", type(error), PeerLostError if lost else CommTimeoutError)
             status, log = self.state.status, self.state.log
             gone = tuple(rank for rank, what in enumerate(status) if what == LOST)
             late = tuple(rank for rank in range(len(status)) if log and rank not in log[0].taken)
-            _equal("missing", error.missing, gone if lost else late)
+            same("missing", error.missing, gone if lost else late)
         else:
             raise AssertionError("a put that cannot be served has returned")
         self.settle()
@@ -163,17 +177,17 @@ class HostDriver:
         state, seen = self.state, self.observer.statistics()
         ranks = range(len(state.status))
         unread = tuple((e.id, tuple(r for r in ranks if r not in e.taken)) for e in state.log)
-        _equal("unread", seen.unread, unread)
-        _equal("num_tasks", self.observer.num_tasks(), len(state.log))
-        _equal("waiting_puts", seen.waiting_puts, len(state.waiting))
-        _equal("puts", seen.puts, state.calls)
-        _equal("epoch", seen.epoch, state.epoch)
-        _equal("live", seen.live, tuple(r for r in ranks if state.status[r] == LIVE))
-        _equal("lost", seen.lost, tuple(r for r in ranks if state.status[r] == LOST))
-        _equal("exist", self.observer.exist_tasks(), state.exist)
+        same("unread", seen.unread, unread)
+        same("num_tasks", self.observer.num_tasks(), len(state.log))
+        same("waiting_puts", seen.waiting_puts, len(state.waiting))
+        same("puts", seen.puts, state.calls)
+        same("epoch", seen.epoch, state.epoch)
+        same("live", seen.live, tuple(r for r in ranks if state.status[r] == LIVE))
+        same("lost", seen.lost, tuple(r for r in ranks if state.status[r] == LOST))
+        same("exist", self.observer.exist_tasks(), state.exist)
         for rank, reader in self.readers.items():
             next_id = next((entry.id for entry in state.log if rank not in entry.taken), 0)
-            _equal(f"ticket of rank {rank}", reader.task_ticket(), next_id)
+            same(f"ticket of rank {rank}", reader.task_ticket(), next_id)
 
     def close(self) -> None:
         """Close all handles; calls that still wait end with ClosedError."""
@@ -192,12 +206,15 @@ class HostDriver:
         id_ = self.state.calls
         handle = self.producers[producer]
         self.waiting[id_] = Background(lambda: handle.put_tasks(id_, timeout=_LONG_S))
+        self._arrives(id_)
+
+    def _arrives(self, id_: int) -> None:
         until(lambda: self.observer.statistics().puts == id_, f"the arrival of put call {id_}")
 
     def _get(self, rank: int) -> None:
         batches, all_read = self.readers[rank].get_tasks()
         id_ = self.state.got[rank][-1]
-        _equal(f"what rank {rank} got", (batches, all_read), ([id_], all(e.id != id_ for e in self.state.log)))
+        same(f"what rank {rank} got", (batches, all_read), ([id_], all(e.id != id_ for e in self.state.log)))
 
     def _lose(self, handle: EngineWorkerQueue, fence: Action) -> None:
         before = self.observer.statistics().sessions
@@ -211,6 +228,7 @@ class HostDriver:
             raise AssertionError(f"put call {id_} ended with {error!r} instead of {kind.__name__ if kind else 'None'}")
 
 
-def _equal(what: str, found: object, wanted: object) -> None:
+def same(what: str, found: object, wanted: object) -> None:
+    """Raise AssertionError unless both are equal."""
     if found != wanted:
         raise AssertionError(f"{what}: the host says {found}, the model says {wanted}")

@@ -16,6 +16,7 @@ from models.dispatch_state import LOST, State
 from models.kernel import Action
 from tests.conformance.core_edges import Deviation
 from tests.conformance.host_driver import Channels, HostDriver, settle
+from tests.conformance.ring_driver import RingChannels, RingDriver
 
 __all__ = ("HostCoverage", "drive_host", "moves")
 
@@ -55,18 +56,26 @@ def moves(model: Dispatch, state: State) -> dict[str, tuple[Action, State]]:
     return found
 
 
-def drive_host(config: Config, seed: int, walks: int, length: int) -> HostCoverage:
+def drive_host(
+    config: Config, seed: int, walks: int, length: int, ring: bool = False, remote: frozenset[int] = frozenset()
+) -> HostCoverage:
     """Drive ``walks`` behaviours of up to ``length`` moves, each on a channel of its own, then judge what was recorded.
 
-    A walk prefers moves that no walk has taken.
+    A walk prefers moves that no walk has taken. With ``ring`` the items go through shared memory, in which the
+    ``remote`` ranks take part through the host.
     """
     rng = random.Random(seed)
     coverage = HostCoverage()
     taken: set[tuple[State, str]] = set()
-    channels = Channels(config.ranks, config.depth, walks + 1)
+    channels: Channels = (
+        RingChannels(config.ranks, config.depth, walks + 1, remote)
+        if ring
+        else Channels(config.ranks, config.depth, walks + 1)
+    )
     try:
         for _ in range(walks):
-            _walk(HostDriver(channels, config), taken, rng, length, coverage)
+            driver = RingDriver(channels, config) if ring else HostDriver(channels, config)
+            _walk(driver, taken, rng, length, coverage)
         coverage.actions.update(channels.judge())
     finally:
         channels.close()
@@ -87,7 +96,7 @@ def _walk(
         for _ in range(length):
             state = driver.state
             possible = moves(driver.model, state)
-            names = sorted(possible)
+            names = [name for name in sorted(possible) if driver.follows(possible[name][0])]
             if not names:
                 break
             names = [name for name in names if (state, name) not in taken] or names

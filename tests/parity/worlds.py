@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import fdcomm.wire
 from fdcomm import EngineCacheQueue, EngineWorkerQueue
+from fdcomm.session import DataPathName
 
 __all__ = ("DP_SIZE", "LIMIT_S", "PLACES", "TP_SIZES", "Counter", "Place", "World", "counted", "opened")
 
@@ -52,15 +53,17 @@ class World(Generic[Q]):
 
 
 @contextmanager
-def opened(queue: type[Q], place: Place) -> Iterator[World[Q]]:
-    """Start a host and open all handles."""
+def opened(queue: type[Q], place: Place, data_path: DataPathName = "auto") -> Iterator[World[Q]]:
+    """Start a host and open all handles, whose items go by that way."""
     with ExitStack() as undo:
 
         def entered(handle: Any) -> Any:
             return undo.enter_context(handle)
 
         sizes: dict[str, Any] = {"num_client": place.tp, "local_data_parallel_size": DP_SIZE}
-        server = entered(queue(("0.0.0.0", 0), is_server=True, local_data_parallel_id=place.dp, **sizes))
+        server = entered(
+            queue(("0.0.0.0", 0), is_server=True, local_data_parallel_id=place.dp, data_path=data_path, **sizes)
+        )
         address = ("0.0.0.0", server.get_server_port())
 
         def client(rank: int, dp: int) -> Any:
