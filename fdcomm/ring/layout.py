@@ -27,7 +27,6 @@ __all__ = (
     "PID",
     "SEQ",
     "SIZE",
-    "VOID",
     "WANT",
     "WANT_BELL",
     "WRITER_PID",
@@ -35,12 +34,10 @@ __all__ = (
 )
 
 MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
-LAYOUT_VERSION: Final = 1
+LAYOUT_VERSION: Final = 2
 MOST_RANKS: Final = 64
-VOID: Final = -1
-"""In the word SIZE of a slot: the message was taken back."""
 COMPLEX: Final = -2
-"""There: more words say what the message is."""
+"""In the word SIZE of a slot: more words say what the message is."""
 
 _LINE: Final = 8
 
@@ -65,8 +62,9 @@ CURSOR: Final = 0
 BEGUN: Final = 1
 PID: Final = 2
 
-# Places in the words of a slot. SIZE: bytes of the payload; VOID; or COMPLEX, and then FORM says which segment it is in
-# (0: this slot), PARTS how many buffers stand beside the stream, and LENGTH how many bytes there are.
+# Places in the words of a slot. SEQ: the number of its message, negative when it was taken back. SIZE: bytes of the
+# payload; or COMPLEX, and then FORM says which segment it is in (0: this slot), PARTS how many buffers stand beside the
+# stream, and LENGTH how many bytes there are.
 SEQ: Final = 0
 SIZE: Final = 1
 FORM: Final = 2

@@ -16,9 +16,9 @@ from typing import Final
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BELL, WANT, WANT_BELL
+from fdcomm.ring.layout import BELL, GATE, WANT, WANT_BELL
 
-__all__ = ("INTERVAL_S", "Patience", "wake_readers", "wake_writer")
+__all__ = ("INTERVAL_S", "Patience", "tell_of_room", "wake_readers", "wake_writer")
 
 INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
@@ -38,6 +38,15 @@ def wake_writer(board: Board, line: int, cursor: int) -> None:
     """Called by a reader that has stored the cursor that the writer wants. A line stores each cursor once."""
     board.words[WANT_BELL] = (cursor * board.shape.lines + line) % _TOKENS
     board.kernel.wake(board.address(WANT_BELL))
+
+
+def tell_of_room(board: Board) -> None:
+    """Called by who has ended a clear: a writer that sleeps has room now. No epoch comes twice."""
+    if board.fenced:
+        board.kernel.fence()
+    if board.words[WANT]:
+        board.words[WANT_BELL] = _TOKENS + board.words[GATE] // 2 % _TOKENS
+        board.kernel.wake(board.address(WANT_BELL))
 
 
 class Patience:

@@ -30,7 +30,7 @@ __all__ = ("ALTERED", "accept", "both", "real_run")
 
 _WATCHDOG_S = 60.0
 _ROOT = Path(__file__).resolve().parents[2]
-RANKS, SLOTS, PUTS = 2, 2, 6
+RANKS, SLOTS, PUTS, CLEARS = 2, 2, 6, 2
 SECOND, WRITER, CLEARER = 2, 3, 4
 
 
@@ -56,7 +56,7 @@ def go(*processes: Any) -> None:
 
 
 def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None = None) -> list[Event]:
-    """Let two ranks read what is put, with a clear; kill the first reader of rank 0 and the writer, and replace them.
+    """Let two ranks read what is put, with clears; kill the first reader of rank 0 and the writer, and replace them.
 
     Args:
         seed: Says after how many accesses each is killed, where that is not given.
@@ -71,7 +71,7 @@ def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None 
         one = start(folder, log, 0, "read0", reader_at)
         other, writer = start(folder, log, 1, "read1"), start(folder, log, WRITER, "write", writer_at)
         again, next_writer = start(folder, log, SECOND, "read0"), start(folder, log, WRITER, "write")
-        clearer = start(folder, log, CLEARER, "clear")
+        clearer = start(folder, log, CLEARER, "clear", puts=CLEARS)
         everybody = (one, other, writer, again, next_writer, clearer)
         try:
             go(one, other, writer)
@@ -99,7 +99,7 @@ def _events(lines: list[dict[str, Any]]) -> list[Event]:
     words |= {shape.of_line(line, BEGUN): ("begun", line) for line in range(shape.lines)}
     words |= {LIVES + rank: ("life", rank) for rank in range(RANKS)}
     head = {"v": 1, "protocol": "ring", "dp": 0}
-    opening = {"action": "Open", "ranks": RANKS, "slots": SLOTS, "puts": PUTS, "joins": 1, "clears": 1}
+    opening = {"action": "Open", "ranks": RANKS, "slots": SLOTS, "puts": PUTS, "joins": 1, "clears": CLEARS}
     found: list[Event] = [{**head, **opening}]
     reading = Reading(RANKS, SLOTS, 1)
     for line in lines:

@@ -18,6 +18,7 @@ from typing import Any
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, FencedError
 from fdcomm.ring import clearing, members, publisher
+from fdcomm.ring.board import Board
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.reader import RingReader
 from fdcomm.ring.waiting import Patience
@@ -74,6 +75,22 @@ class Recorded:
         self._log.write(store, op="store", word=place)
 
 
+class MarkedPatience(Patience):
+    """Says when it looks only to know whether to sleep."""
+
+    def __init__(self, board: Board, log: Log) -> None:
+        super().__init__(board, 0)
+        self._log = log
+
+    def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
+        """See Patience."""
+        self._log.mark("sleep")
+        try:
+            return super().sleep_reader(line, due, deadline)
+        finally:
+            self._log.mark("slept")
+
+
 def _opened(folder: str, log: Log) -> Memory:
     memory = Memory.open(NAME, folder, Deadline(_LIMIT_S, SYSTEM.monotonic))
     memory.board.words = Recorded(memory.board.words, log)
@@ -84,7 +101,7 @@ def _read(folder: str, log: Log, rank: int, count: int) -> None:
     memory = _opened(folder, log)
     place = members.attach(memory.board, rank, Deadline(_LIMIT_S, SYSTEM.monotonic))
     reader = RingReader(memory, place)
-    reader._consumer._patience = Patience(memory.board, 0)
+    reader._consumer._patience = MarkedPatience(memory.board, log)
     log.mark("attached")
     with contextlib.suppress(FencedError, CommTimeoutError):
         while True:
@@ -133,7 +150,8 @@ def main() -> None:
     elif what == "clear":
         memory = _opened(folder, log)
         log.mark("attached")
-        clearing.clear(memory.board, None, Deadline(_LIMIT_S, SYSTEM.monotonic))
+        for _ in range(int(count)):
+            clearing.clear(memory.board, None, Deadline(_LIMIT_S, SYSTEM.monotonic))
     else:
         _read(folder, log, int(what.removeprefix("read")), int(count))
 
