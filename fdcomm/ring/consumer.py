@@ -72,6 +72,51 @@ class Consumer:
                 continue
             return words[place + 1]
 
+    def next_number(self) -> int:
+        """Return the number of the next message that is there for this reader, and not taken back; 0: none. A look."""
+        words, slots, number = self._words, self._slots, self.position + 1
+        while True:
+            seen = words[self._seqs[(number - 1) % slots]]
+            if seen == number:
+                return number
+            if -number < seen < number:
+                return 0
+            number = max(number, abs(seen) - slots) + 1
+
+    def try_begin(self, ticket: int) -> int | None:
+        """Announce the message of that number if it is this reader's next one and was not taken back. No wait.
+
+        Returns its size, or what stands for it, as :meth:`begin` does; None: it is not the next one, or a clear is
+        under way that may take it back. What was taken back before it is passed over.
+
+        Raises:
+            FencedError: The rank was given up.
+        """
+        words = self._words
+        while True:
+            number = self.position + 1
+            place = self._seqs[self.slot]
+            if number > ticket:
+                return None
+            if (seen := words[place]) != number:
+                if -number < seen < number:
+                    self.check()
+                    return None
+                self._pass_over(seen, "try_begin")
+                continue
+            if number != ticket:
+                return None
+            words[self._begun] = number
+            if self._fence is not None:
+                self._fence()
+            gate = words[GATE]
+            if gate == self._gate:
+                return words[place + 1]
+            if gate & 1 and not self._complete():
+                return None
+            if not gate & 1:
+                self._gate = gate
+
     def check(self) -> None:
         """Raise FencedError if the rank was given up: what was copied does not count."""
         if self._words[self._life_at] != self._life:
@@ -141,14 +186,19 @@ class Consumer:
         board = self._board
         deadline = Deadline(timeout_seconds(timeout, operation), board.runtime.monotonic)
         while (gate := self._words[GATE]) & 1:
-            lock = board.locks.try_members()
-            if lock is None:
+            if not self._complete():
                 self._check_wait(deadline, operation, "a clear, whose process may be stopped, has not ended")
                 board.runtime.sleep(_GATE_PAUSE_S)
-            else:
-                with lock:
-                    complete(board)
         return gate
+
+    def _complete(self) -> bool:
+        """Do the rest of a clear, if its process is dead; False: it lives."""
+        lock = self._board.locks.try_members()
+        if lock is None:
+            return False
+        with lock:
+            complete(self._board)
+        return True
 
     def _check_wait(self, deadline: Deadline, operation: str, what: str) -> None:
         if self._board.closing:

@@ -61,6 +61,40 @@ def clearing(
     return scenario(bed, {**tasks, "clearer": clear_and_put}, final)
 
 
+def tickets(scheduling: ControlledRuntime, ranks: int = 1) -> Scenario:
+    """Readers take messages by their numbers, beside a clear: the one that is next and not taken back, or nothing."""
+    names = tuple(f"reader {line}" for line in range(ranks))
+    bed = ring_bed(scheduling, ranks, setters=names, weak=False)
+    bed.board.locks = HeldLocks(bed.kernel, bed.runtime)
+    publisher = writer_of(bed)
+    publisher.publish(1)
+    got: dict[str, list[int]] = {name: [] for name in names}
+
+    def take(line: int, name: str) -> None:
+        consumer = Consumer(bed.board, first(line), turns=0)
+        while consumer.position < 2:
+            ticket = consumer.next_number()
+            size = consumer.try_begin(ticket) if ticket else consumer.begin(None, "get")
+            if size is None:
+                bed.runtime.sleep(0.001)
+            else:
+                assert size == consumer.position + 1, f"asked for message {consumer.position + 1}, got {size}"
+                assert ticket in (0, size), f"asked for ticket {ticket}, got {size}"
+                consumer.end()
+                consumer.tell()
+                got[name].append(size)
+
+    def clear_and_put() -> None:
+        clear(bed.board, None, never(bed))
+        write(publisher, [2])
+
+    def final() -> None:
+        assert list(got.values()) in ([[2]] * ranks, [[1, 2]] * ranks), f"got {got}"
+
+    tasks: dict[str, Callable[[], Any]] = {name: partial(take, line, name) for line, name in enumerate(names)}
+    return scenario(bed, {**tasks, "clearer": clear_and_put}, final)
+
+
 def clear_killed(scheduling: ControlledRuntime) -> Scenario:
     """A clear is killed at any moment: who gets its lock does the rest, and the ring goes on."""
     bed = ring_bed(scheduling, setters=("reader",), weak=False)
@@ -140,6 +174,7 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
         _program("a clear is killed", clear_killed, Bound(preemptions=1)),
         _program("a put waits, and a clear makes room", waiting_put, Bound()),
         _program("the writer is killed after a clear", writer_killed, Bound(preemptions=1)),
+        _program("tickets beside a clear", tickets, Bound(preemptions=2)),
         _program("2 clears beside a reader", partial(clearing, ranks=1, rounds=2, weak=False), Bound(preemptions=2)),
     )
 )

@@ -15,6 +15,7 @@ from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.conformance.ring_bed import Bed, Poll
 from tests.schedules.ring_clear_programs import clearing
 from tests.schedules.ring_clear_races import CLEAR_RACES
+from tests.schedules.ring_indicator import indicator
 from tests.schedules.ring_programs import (
     delivering,
     never,
@@ -298,6 +299,7 @@ RACES: dict[str, Callable[[ControlledRuntime, bool], Scenario]] = {
     "cleared": _cleared,
     "counts-anew": _counts_anew,
     "slept-through": _slept_through,
+    "indicator": indicator,
     **CLEAR_RACES,
 }
 

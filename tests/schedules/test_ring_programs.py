@@ -21,6 +21,7 @@ _QUICK = (
     "a clear is killed",
     "2 puts, 1 slot",
     "a put waits, and a clear makes room",
+    "tickets beside a clear",
 )
 
 

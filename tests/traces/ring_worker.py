@@ -52,6 +52,10 @@ class Log:
     def _line(self, **what: Any) -> None:
         os.write(self._fd, (json.dumps({"process": self._process, **what}) + "\n").encode())
 
+    def close(self) -> None:
+        """Note nothing more."""
+        os.close(self._fd)
+
     def mark(self, op: str, value: int = 0) -> None:
         """Note what is no access."""
         self.write(lambda: value, op=op)
@@ -103,12 +107,12 @@ def _read(folder: str, log: Log, rank: int, count: int) -> None:
     reader = RingReader(memory, place)
     reader._consumer._patience = MarkedPatience(memory.board, log)
     log.mark("attached")
-    with contextlib.suppress(FencedError, CommTimeoutError):
-        while True:
-            got = reader.get(_LIMIT_S)
-            log.mark("got", got)
-            if got >= count:
-                break
+    ends = SYSTEM.monotonic() + _LIMIT_S
+    with contextlib.suppress(FencedError):
+        # The last message may be taken back: then it is passed over, and nothing comes.
+        while reader._consumer.position < count and SYSTEM.monotonic() < ends:
+            with contextlib.suppress(CommTimeoutError):
+                log.mark("got", reader.get(1.0))
 
 
 def _write(folder: str, log: Log, count: int) -> None:
@@ -135,8 +139,27 @@ def _write(folder: str, log: Log, count: int) -> None:
     of_writer.look = marked_look  # type: ignore[method-assign]
     vars(publisher)["fence_dead"] = marked_fence
     log.mark("attached")
+    print("attached", flush=True)
     while of_writer.head < count:
         writer.put(of_writer.head + 1, _LIMIT_S)
+
+
+def fill_and_clear(folder: str, path: str, writer: int, clearer: int, count: int) -> None:
+    """Put that many messages, and clear, in this process: nobody has begun anything."""
+    log, other = Log(path, writer, 0), Log(path, clearer, 0)
+    memory = Memory.open(NAME, folder, Deadline(_LIMIT_S, SYSTEM.monotonic))
+    words = memory.board.words
+    memory.board.words = Recorded(words, log)
+    first = RingWriter(memory, Deadline(_LIMIT_S, SYSTEM.monotonic), "take_over", fresh=False)
+    log.mark("attached")
+    for number in range(1, count + 1):
+        first.put(number, 0)
+    memory.board.words = Recorded(words, other)
+    other.mark("attached")
+    first.clear()
+    first.close(remove=False)
+    log.close()
+    other.close()
 
 
 def main() -> None:
