@@ -16,7 +16,10 @@ from tests.conformance.ring_bed import Bed, HeldLocks
 from tests.schedules.ring_clear_programs import waiting_put
 from tests.schedules.ring_programs import first, never, ring_bed, scenario, write, writer_of
 
-__all__ = ("CLEAR_RACES",)
+__all__ = ("CLEAR_RACES", "FEW")
+
+FEW = ("late-look", "taken-for-fenced")
+"""Those in which ours has more steps."""
 
 
 def _cleared_bed(scheduling: ControlledRuntime) -> tuple[Bed, Publisher]:
