@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from models.kernel import Action, Model, Step, each, replaced
-from models.ring_properties import fairness, invariants, liveness, sometimes
-from models.ring_state import VOID, Config, Guards, Mem, State, at, load, moved, put
+from models.ring_properties import action_properties, fairness, invariants, liveness, sometimes
+from models.ring_state import Config, Guards, Mem, State, at, load, moved, put
 from models.ring_writer import Writing
 
 __all__ = ("Config", "Guards", "Ring", "State", "fairness", "liveness")
@@ -33,6 +33,7 @@ class Ring(Writing, Model[State]):
             "StartPut": (writer, self.start_put),
             "LoadCursor": (writer, self.load_cursor),
             "LoadLife": (writer, self.load_life),
+            "SeeVoid": (writer, self.see_void),
             "Fill": (writer, self.fill),
             "Publish": (writer, self.publish),
             "TakeOver": (writer, self.take_over),
@@ -43,12 +44,14 @@ class Ring(Writing, Model[State]):
             "CopyData": (self.lines, self.copy_data),
             "SeeLife": (self.lines, self.see_life),
             "StoreCursor": (self.lines, self.store_cursor),
+            "StoreSkip": (self.lines, self.store_skip),
             "StoreLife": (self.lines, self.store_life),
             "StoreStart": (self.lines, self.store_start),
             "BarrierReaches": (lookers, self.barrier_reaches),
             "SeeBegun": (lookers, self.see_begun),
             "CloseGate": (clearer, self.close_gate),
             "SeeHead": (clearer, self.see_head),
+            "SeeMark": (clearer, self.see_mark),
             "StoreVoid": (clearer, self.store_void),
             "OpenGate": (clearer, self.open_gate),
             "ClearAgain": (clearer, self.clear_again),
@@ -58,7 +61,7 @@ class Ring(Writing, Model[State]):
         self.actions["Fence"] = partial(each, "Fence", "rank", self.ranks, self.fence)
         self.actions["Flush"] = partial(self.flush, everybody)
         self.invariants = invariants(self)
-        self.action_properties = {}
+        self.action_properties = action_properties(self)
         self.sometimes = sometimes(self)
         self.sometimes_steps = {}
 
@@ -79,6 +82,7 @@ class Ring(Writing, Model[State]):
             head=0,
             pos=no,
             took=no,
+            saw=no,
             got=((),) * lines,
             dropped=frozenset(),
             start=no,
@@ -101,16 +105,21 @@ class Ring(Writing, Model[State]):
         return load(s, p, "life", self.rank_of(p)) == self.incarnation(p)
 
     def see_seq(self, s: State, p: int) -> State | None:
-        """The next message is there; or the slot was used again, which happens to a fenced reader only."""
-        seen = load(s, p, "seq", self.slot(s.pos[p] + 1))
-        if seen <= s.pos[p]:
+        """The next message is there; or it was taken back, and its slot perhaps used again; or it is given up."""
+        number = s.pos[p] + 1
+        seen = load(s, p, "seq", self.slot(number))
+        if abs(seen) < number:
             return None
-        begin = "begin" if self.guards.AnnouncesBegin else "gate"
-        return at(s, p, "idle", begin if seen == s.pos[p] + 1 else "fenced")
+        if seen == number:
+            return at(s, p, "idle", "begin" if self.guards.AnnouncesBegin else "gate")
+        if abs(seen) > number and not self.guards.PassesOver:
+            return at(s, p, "idle", "fenced")
+        after = at(s, p, "idle", "void")
+        return after and after._replace(low=replaced(s.low, p, max(number, abs(seen) - self.config.slots)))
 
     def see_fence(self, s: State, p: int) -> State | None:
         """A reader that waits looks whether it was given up."""
-        if load(s, p, "seq", self.slot(s.pos[p] + 1)) > s.pos[p] or self.mine(s, p):
+        if abs(load(s, p, "seq", self.slot(s.pos[p] + 1))) > s.pos[p] or self.mine(s, p):
             return None
         return at(s, p, "idle", "fenced")
 
@@ -120,28 +129,44 @@ class Ring(Writing, Model[State]):
         return after and put(after, p, "begun", p, s.pos[p] + 1)
 
     def see_gate(self, s: State, p: int) -> State | None:
-        """While the gate is closed a reader waits here."""
-        return at(s, p, "gate", "copy") if load(s, p, "gate", 0) % 2 == 0 else None
+        """While the gate is closed a reader waits here. After a clear it looks again."""
+        gate = load(s, p, "gate", 0)
+        if gate % 2:
+            return None
+        if not self.guards.ComparesGate:
+            return at(s, p, "gate", "copy")
+        after = at(s, p, "gate", "copy" if gate == s.saw[p] else "idle")
+        return after and after._replace(saw=replaced(s.saw, p, gate))
 
     def copy_data(self, s: State, p: int) -> State | None:
-        """The payload, or that it was taken back."""
+        """The payload."""
         after = at(s, p, "copy", "check" if self.guards.ChecksLife else "release")
         return after and after._replace(took=replaced(s.took, p, load(s, p, "data", self.slot(s.pos[p] + 1))))
 
     def see_life(self, s: State, p: int) -> State | None:
-        """What was copied counts only if the rank had not been given up."""
-        mine = self.mine(s, p)
-        after = at(s, p, "check", "release" if mine else "fenced")
-        return after if after is None or mine else after._replace(took=replaced(s.took, p, 0))
+        """What was copied, or seen in the place of the message, counts only if the rank had not been given up."""
+        on = {"check": "release", "void": "skip"}.get(s.pc[p])
+        if on is None:
+            return None
+        if self.mine(s, p):
+            return moved(s, p, on)
+        return moved(s, p, "fenced", low=0)._replace(took=replaced(s.took, p, 0))
 
     def store_cursor(self, s: State, p: int) -> State | None:
         """The slot is given back, and the caller gets its message."""
         after = at(s, p, "release", "idle")
         if after is None:
             return None
-        got = s.got if s.took[p] == VOID else replaced(s.got, p, (*s.got[p], s.took[p]))
+        got = replaced(s.got, p, (*s.got[p], s.took[p]))
         after = put(after, p, "cursor", p, s.pos[p] + 1)
         return after._replace(pos=replaced(s.pos, p, s.pos[p] + 1), got=got, took=replaced(s.took, p, 0))
+
+    def store_skip(self, s: State, p: int) -> State | None:
+        """What was taken back is passed over, also where the writer has gone on since."""
+        if s.pc[p] != "skip":
+            return None
+        to = s.low[p]
+        return put(moved(s, p, "idle", low=0), p, "cursor", p, to)._replace(pos=replaced(s.pos, p, to))
 
     # -- another reader of a fenced rank -------------------------------------------------------------------------
 
@@ -169,8 +194,8 @@ class Ring(Writing, Model[State]):
             return moved(s, p, "look", at=s.at[p] + 1, low=most)
         if p != self.clearer:
             return moved(s, p, "start", at=0, low=most)
-        kept = most if self.guards.KeepsBegun else max(0, s.top - self.config.slots)
-        after = moved(s, p, "mark", at=s.top, low=kept) if s.top > kept else moved(s, p, "open", at=0, low=0)
+        kept = max(most if self.guards.KeepsBegun else 0, s.top - self.config.slots)
+        after = moved(s, p, "see", at=s.top, low=kept) if s.top > kept else moved(s, p, "open", at=0, low=0)
         return after._replace(top=0)
 
     def store_start(self, s: State, p: int) -> State | None:
@@ -195,16 +220,26 @@ class Ring(Writing, Model[State]):
             return None
         more = s.at[p] < self.config.slots - 1
         after = moved(s, p, "head" if more else "look", at=s.at[p] + 1 if more else 0)
-        return after._replace(top=max(s.top, load(s, p, "seq", s.at[p])))
+        return after._replace(top=max(s.top, abs(load(s, p, "seq", s.at[p]))))
+
+    def _onward(self, s: State, p: int) -> State:
+        last = s.at[p] == s.low[p] + 1
+        return moved(s, p, "open", at=0, low=0) if last else moved(s, p, "see", at=s.at[p] - 1)
+
+    def see_mark(self, s: State, p: int) -> State | None:
+        """What has its mark stays as it is: the writer may be using the slot. The last message comes first."""
+        if s.pc[p] != "see":
+            return None
+        there = load(s, p, "seq", self.slot(s.at[p])) == s.at[p]
+        return moved(s, p, "mark") if there or not self.guards.MarksOnce else self._onward(s, p)
 
     def store_void(self, s: State, p: int) -> State | None:
-        """A message is taken back, the last one first."""
+        """A message is taken back, once this reaches memory."""
         if s.pc[p] != "mark":
             return None
         message = s.at[p]
-        last = message == s.low[p] + 1
-        after = moved(s, p, "open", at=0, low=0) if last else moved(s, p, "mark", at=message - 1)
-        return put(after, p, "data", self.slot(message), VOID)._replace(dropped=s.dropped | {message})
+        after = put(self._onward(s, p), p, "seq", self.slot(message), -message)
+        return after._replace(dropped=s.dropped | {message})
 
     def open_gate(self, s: State, p: int) -> State | None:
         """The clear is over: a new epoch."""

@@ -12,15 +12,16 @@ R = frozenset[int]
 _ONE = Config(ranks=1)
 _FENCED = Config(ranks=2, fenceable=R({0}))
 _AGAIN = Config(ranks=2, puts=2, joins=1, mortal=R({0}))
+_ROOM = Config(ranks=1, puts=2, clears=1)
 _CLEAR = Config(ranks=2, puts=1, clears=1)
 
 BUGS: dict[str, Bug[Config]] = dict(
     (
         bug("PublishLast", "NoTornRead", _ONE),
         bug("PublishFence", "NoTornRead", Config(ranks=1, ordered=False)),
-        bug("WaitsForCursors", "HonestFence", _ONE),
+        bug("WaitsForCursors", "Complete", _ONE),
         bug("SkipsFenced", "Delivers", Config(ranks=2, mortal=R({1})), liveness=True),
-        bug("LivesLast", "HonestFence", _AGAIN),
+        bug("LivesLast", "Complete", _AGAIN),
         bug("ChecksLife", "NoTornRead", _FENCED),
         bug("JoinBarrier", "ExactlyOnceInOrder", Config(ranks=1, puts=1, joins=1, fenceable=R({0}))),
         bug("AnnouncesBegin", "OneFate", _CLEAR),
@@ -28,6 +29,10 @@ BUGS: dict[str, Bug[Config]] = dict(
         bug("KeepsBegun", "OneFate", _CLEAR),
         bug("Resumes", "NoTornRead", Config(ranks=1, mortal=R({1}))),
         bug("CompletesClear", "Delivers", Config(ranks=1, puts=1, clears=1, mortal=R({2})), liveness=True),
+        bug("ComparesGate", "NoTornRead", _ROOM),
+        bug("PassesOver", "HonestFence", _ROOM),
+        bug("LooksForVoids", "MakesRoom", _ROOM),
+        bug("MarksOnce", "Delivers", Config(ranks=1, puts=2, clears=2), liveness=True),
     )
 )
 

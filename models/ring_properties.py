@@ -8,11 +8,12 @@ from typing import Any
 
 from models.kernel import Action
 from models.liveness import Fair, LeadsTo
-from models.ring_state import VOID, State
+from models.ring_state import State, load
 
-__all__ = ("fairness", "invariants", "liveness", "sometimes")
+__all__ = ("action_properties", "fairness", "invariants", "liveness", "sometimes")
 
 Claim = Callable[[State], bool]
+StepClaim = Callable[[State, Action, State], bool]
 _NOT_FAIR = ("Flush", "Fence", "Kill", "StoreLife", "CloseGate")
 
 
@@ -25,7 +26,7 @@ def invariants(model: Any) -> dict[str, Claim]:
         return rising and all(not set(s.got[p]) & set(s.got[p - ranks]) for p in lines[ranks:])
 
     return {
-        "NoTornRead": lambda s: all(s.pc[p] != "release" or s.took[p] in (VOID, s.pos[p] + 1) for p in lines),
+        "NoTornRead": lambda s: all(s.pc[p] != "release" or s.took[p] == s.pos[p] + 1 for p in lines),
         "ExactlyOnceInOrder": exactly_once_in_order,
         "Complete": lambda s: all(
             m in s.got[p] or m in s.dropped for p in lines for m in range(s.start[p] + 1, s.pos[p] + 1)
@@ -37,6 +38,20 @@ def invariants(model: Any) -> dict[str, Claim]:
     }
 
 
+def action_properties(model: Any) -> dict[str, StepClaim]:
+    """Return what holds of every step."""
+    writer = model.writer
+
+    def makes_room(before: State, action: Action, after: State) -> bool:
+        del action
+        if before.pc[writer] not in ("scan", "lives", "voids") or after.pc[writer] != "idle":
+            return True
+        nobody = not any(model.counts(after.known, r) for r in model.ranks)
+        return nobody or load(before, writer, "seq", model.slot(before.head + 1)) > 0
+
+    return {"MakesRoom": makes_room}
+
+
 def sometimes(model: Any) -> dict[str, Claim]:
     """Return what must be reachable."""
     found: dict[str, Claim] = {
@@ -45,6 +60,9 @@ def sometimes(model: Any) -> dict[str, Claim]:
     }
     if model.config.clears:
         found["a message is taken back"] = lambda s: bool(s.dropped)
+        found["a message is put in the place of one that nobody passed"] = lambda s: (
+            max(map(abs, s.mem.seq)) > min(s.pos) + model.config.slots or model.config.puts <= model.config.slots
+        )
     if model.config.fenceable:
         found["a reader finds itself given up"] = lambda s: "fenced" in s.pc
     if model.config.joins:

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from models.guards import Removable
 from models.kernel import replaced
 
-__all__ = ("VOID", "Config", "Guards", "Mem", "State", "at", "load", "moved", "put")
+__all__ = ("Config", "Guards", "Mem", "State", "at", "load", "moved", "put")
 
 Store = tuple[str, int, int]
-VOID = -1
 
 
 class Mem(NamedTuple):
@@ -39,6 +38,7 @@ class State(NamedTuple):
     head: int
     pos: tuple[int, ...]
     took: tuple[int, ...]
+    saw: tuple[int, ...]
     got: tuple[tuple[int, ...], ...]
     dropped: frozenset[int]
     start: tuple[int, ...]
@@ -62,6 +62,10 @@ class Guards(Removable):
     KeepsBegun: bool = True
     Resumes: bool = True
     CompletesClear: bool = True
+    ComparesGate: bool = True
+    PassesOver: bool = True
+    LooksForVoids: bool = True
+    MarksOnce: bool = True
 
 
 @dataclass(frozen=True)

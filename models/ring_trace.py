@@ -10,7 +10,7 @@ from typing import Any
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
 from models.ring import Ring
-from models.ring_state import VOID, Config, State, load
+from models.ring_state import Config, State, load
 
 __all__ = ("accept_channel",)
 
@@ -77,14 +77,17 @@ def _checks(model: Ring, p: int) -> dict[str, Callable[[State, State], object]]:
         "LoadLife": lambda a, b: load(a, p, "life", a.at[p]),
         "Publish": lambda a, b: b.head,
         "TakeOver": lambda a, b: b.head,
-        "SeeSeq": lambda a, b: a.pos[p] + 1,
+        "SeeVoid": lambda a, b: load(a, p, "seq", model.slot(a.low[p] + 1)),
+        "SeeSeq": lambda a, b: load(a, p, "seq", model.slot(a.pos[p] + 1)),
         "StoreBegun": lambda a, b: a.pos[p] + 1,
         "SeeGate": lambda a, b: a.mem.gate[0],
-        "CopyData": lambda a, b: min(b.took[p], 0) if b.took[p] == VOID else 0,
         "StoreCursor": lambda a, b: b.pos[p],
+        "StoreSkip": lambda a, b: b.pos[p],
         "StoreStart": lambda a, b: b.pos[p],
         "SeeBegun": lambda a, b: load(a, p, "begun", a.at[p]),
         "SeeHead": lambda a, b: load(a, p, "seq", a.at[p]),
+        "SeeMark": lambda a, b: load(a, p, "seq", model.slot(a.at[p])),
+        "StoreVoid": lambda a, b: -a.at[p],
     }
 
 

@@ -46,6 +46,12 @@ class Writing:
         free = (room > s.head and counted) or not self.guards.WaitsForCursors
         return moved(s, self.writer, "fill" if free else "idle", at=0, low=0)._replace(room=room if free else s.room)
 
+    def consider(self, s: State, least: int) -> State:
+        """The counted ranks are past that message; those that follow may have been taken back."""
+        if least < s.head and self.guards.LooksForVoids:
+            return moved(s, self.writer, "voids", at=0, low=max(least, s.head - self.config.slots))
+        return self.decide(s, least)
+
     def start_put(self, s: State, p: int) -> State | None:
         """A put begins; the slot may be known to be free."""
         if s.pc[p] != "idle" or s.sent >= self.config.puts:
@@ -60,7 +66,7 @@ class Writing:
         following = self.first_from(s.known, s.at[p] + 1)
         if following < self.config.ranks:
             return moved(s, p, "scan", at=following, low=least)
-        return moved(s, p, "lives", at=0, low=least) if self.guards.LivesLast else self.decide(s, least)
+        return moved(s, p, "lives", at=0, low=least) if self.guards.LivesLast else self.consider(s, least)
 
     def load_life(self, s: State, p: int) -> State | None:
         """Whether a rank is counted still; if anything has changed, all over again."""
@@ -74,8 +80,17 @@ class Writing:
             return moved(s, p, "lives", at=rank + 1)
         first = self.first_from(s.known, 0)
         if self.guards.LivesLast or first == self.config.ranks:
-            return self.decide(s, s.low[p])
+            return self.consider(s, s.low[p])
         return moved(s, p, "scan", at=first)
+
+    def see_void(self, s: State, p: int) -> State | None:
+        """A marked message holds nobody up."""
+        if s.pc[p] != "voids":
+            return None
+        low = s.low[p]
+        if load(s, p, "seq", self.slot(low + 1)) > 0:
+            return self.decide(s, low)
+        return moved(s, p, "voids", low=low + 1) if low + 1 < s.head else self.decide(s, low + 1)
 
     def fill(self, s: State, p: int) -> State | None:
         """The payload."""
@@ -103,5 +118,5 @@ class Writing:
         after = at(s, p, "dead", "idle")
         if after is None or s.buf[p]:
             return None
-        head = max(s.mem.seq) if self.guards.Resumes else 0
+        head = max(map(abs, s.mem.seq)) if self.guards.Resumes else 0
         return after._replace(head=head, room=head or self.config.slots, known=s.mem.life)

@@ -19,7 +19,7 @@ PROTOCOL = "ring"
 _KEYS = {"v", "protocol", "dp", "action", "who", "value"}
 _BOUNDS = ("ranks", "slots", "puts", "joins", "clears")
 _INVARIANTS = ("TypeOK", "NoTornRead", "ExactlyOnceInOrder", "Complete", "OneFate", "HonestFence", "Progress")
-_WRITER = ("StartPut", "LoadCursor", "LoadLife", "Fill", "Publish", "TakeOver")
+_WRITER = ("StartPut", "LoadCursor", "LoadLife", "SeeVoid", "Fill", "Publish", "TakeOver")
 _READER = (
     "SeeSeq",
     "SeeFence",
@@ -28,10 +28,11 @@ _READER = (
     "CopyData",
     "SeeLife",
     "StoreCursor",
+    "StoreSkip",
     "StoreLife",
     "StoreStart",
 )
-_CLEARER = ("CloseGate", "SeeHead", "StoreVoid", "OpenGate", "ClearAgain")
+_CLEARER = ("CloseGate", "SeeHead", "SeeMark", "StoreVoid", "OpenGate", "ClearAgain")
 _OTHERS = ("BarrierReaches", "SeeBegun", "Flush", "Kill", "Fence", "Got")
 _GUARDS = (
     "PublishLast",
@@ -46,6 +47,10 @@ _GUARDS = (
     "KeepsBegun",
     "Resumes",
     "CompletesClear",
+    "ComparesGate",
+    "PassesOver",
+    "LooksForVoids",
+    "MarksOnce",
 )
 
 

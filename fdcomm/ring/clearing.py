@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BEGUN, CLEARED, GATE, SEQ, SIZE, VOID
+from fdcomm.ring.layout import BEGUN, CLEARED, GATE, SEQ
+from fdcomm.ring.waiting import tell_of_room
 
 __all__ = ("clear", "complete", "epoch_of")
 
@@ -15,7 +16,7 @@ def epoch_of(board: Board) -> int:
 
 
 def clear(board: Board, epoch: int | None, deadline: Deadline, operation: str = "clear") -> bool:
-    """Take back every message that nobody has begun. What somebody has begun stays for all.
+    """Take back every message that nobody has begun, and free its slot. What somebody has begun stays for all.
 
     Args:
         epoch: The clear is for this epoch: if there was one since, nothing is done, so that the clears of all ranks
@@ -44,9 +45,13 @@ def _take_back(board: Board) -> None:
     words, shape = board.words, board.shape
     # From here on a reader that announces a message finds the gate closed, and waits.
     board.kernel.barrier()
-    head = max(words[shape.of_slot(slot, SEQ)] for slot in range(shape.slots))
+    head = max(abs(words[shape.of_slot(slot, SEQ)]) for slot in range(shape.slots))
     begun = max(words[shape.of_line(line, BEGUN)] for line in range(shape.lines))
     words[CLEARED] = head
-    for number in range(head, begun, -1):
-        words[shape.of_slot((number - 1) % shape.slots, SIZE)] = VOID
+    for number in range(head, max(begun, head - shape.slots), -1):
+        place = shape.of_slot((number - 1) % shape.slots, SEQ)
+        # What was taken back before is left alone: the writer may be filling that slot just now.
+        if words[place] == number:
+            words[place] = -number
     words[GATE] += 1
+    tell_of_room(board)

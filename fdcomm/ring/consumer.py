@@ -8,7 +8,7 @@ from fdcomm.deadline import Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError, SignalReplacedError
 from fdcomm.ring.board import Board
 from fdcomm.ring.clearing import complete
-from fdcomm.ring.layout import BEGUN, CURSOR, GATE, LIVES, SEQ, SIZE, VOID, WANT
+from fdcomm.ring.layout import BEGUN, CURSOR, GATE, LIVES, SEQ, WANT
 from fdcomm.ring.members import Place
 from fdcomm.ring.waiting import Patience, wake_writer
 
@@ -39,6 +39,7 @@ class Consumer:
         self._life = place.life
         self._patience = patience or Patience(board, turns)
         self._fence = board.kernel.fence if board.fenced else None
+        self._gate = 0  # if there was a clear already, the first look is taken twice
         self.position = place.position
         self.slot = self.position % self._slots
         board.users.append(self)
@@ -57,17 +58,64 @@ class Consumer:
             number = self.position + 1
             place = self._seqs[self.slot]
             if (seen := words[place]) != number:
-                self._wait(place, seen, timeout, operation)
+                if -number < seen < number:
+                    seen = self._wait(place, timeout, operation)
+                if seen != number:
+                    self._pass_over(seen, operation)
+                    continue
             words[self._begun] = number
             if self._fence is not None:
                 self._fence()
-            if words[GATE] & 1:
-                self._wait_gate(timeout, operation)
-            size = words[place + 1]
-            if size != VOID:
-                return size
-            self.end()
-            self.tell()
+            if (gate := words[GATE]) != self._gate:
+                # There was a clear, or is one: what was seen before it may be taken back, and written over.
+                self._gate = self._wait_gate(timeout, operation) if gate & 1 else gate
+                continue
+            return words[place + 1]
+
+    def next_number(self) -> int:
+        """Return the number of the next message that is there for this reader, and not taken back; 0: none. A look."""
+        words, slots, number = self._words, self._slots, self.position + 1
+        while True:
+            seen = words[self._seqs[(number - 1) % slots]]
+            if seen == number:
+                return number
+            if -number < seen < number:
+                return 0
+            number = max(number, abs(seen) - slots) + 1
+
+    def try_begin(self, ticket: int) -> int | None:
+        """Announce the message of that number if it is this reader's next one and was not taken back. No wait.
+
+        Returns its size, or what stands for it, as :meth:`begin` does; None: it is not the next one, or a clear is
+        under way that may take it back. What was taken back before it is passed over.
+
+        Raises:
+            FencedError: The rank was given up.
+        """
+        words = self._words
+        while True:
+            number = self.position + 1
+            place = self._seqs[self.slot]
+            if number > ticket:
+                return None
+            if (seen := words[place]) != number:
+                if -number < seen < number:
+                    self.check()
+                    return None
+                self._pass_over(seen, "try_begin")
+                continue
+            if number != ticket:
+                return None
+            words[self._begun] = number
+            if self._fence is not None:
+                self._fence()
+            gate = words[GATE]
+            if gate == self._gate:
+                return words[place + 1]
+            if gate & 1 and not self._complete():
+                return None
+            if not gate & 1:
+                self._gate = gate
 
     def check(self) -> None:
         """Raise FencedError if the rank was given up: what was copied does not count."""
@@ -99,22 +147,16 @@ class Consumer:
     def waiting(self) -> int:
         """How many messages are there for this reader now."""
         words, position = self._words, self.position
-        count = 0
-        for number in range(position + 1, position + self._slots + 1):
-            place = self._seqs[(number - 1) % self._slots]
-            if words[place] != number:
-                break
-            count += words[place + SIZE] != VOID
-        return count
+        return sum(words[place] > position for place in self._seqs)
 
     # -- waiting -----------------------------------------------------------------------------------------------------
 
-    def _wait(self, place: int, seen: int, timeout: Timeout, operation: str) -> None:
-        """The word of the next message was seen to be something else: wait until it is its number."""
+    def _wait(self, place: int, timeout: Timeout, operation: str) -> int:
+        """The next message was not there: wait until its slot has it, or a mark of it, or a later one."""
         words, number, patience = self._words, self.position + 1, self._patience
         deadline = None
-        while seen != number:
-            if seen > number or words[self._life_at] != self._life:
+        while True:
+            if words[self._life_at] != self._life:
                 raise self._given_up(operation)
             if not patience.spin(place, number):
                 if deadline is None:
@@ -122,22 +164,41 @@ class Consumer:
                 self._check_wait(deadline, operation, "nothing was put")
                 patience.sleep_reader(self._place.line, lambda: self._is_due(place, number), deadline)
             seen = words[place]
+            if not -number < seen < number:
+                return seen
 
     def _is_due(self, place: int, number: int) -> bool:
-        return self._words[place] >= number or self._words[self._life_at] != self._life
+        return abs(self._words[place]) >= number or self._words[self._life_at] != self._life
 
-    def _wait_gate(self, timeout: Timeout, operation: str) -> None:
-        """A clear is under way. If its process was killed, this one does the rest of it."""
+    def _pass_over(self, seen: int, operation: str) -> None:
+        """The next message was taken back, and the writer may have gone on: so far the slot says what is over."""
+        words = self._words
+        if words[self._life_at] != self._life:
+            raise self._given_up(operation)
+        number = max(self.position + 1, abs(seen) - self._slots)
+        words[self._cursor] = number
+        self.position = number
+        self.slot = number % self._slots
+        self.tell()
+
+    def _wait_gate(self, timeout: Timeout, operation: str) -> int:
+        """A clear is under way. If its process was killed, this one does the rest of it. Returns the open gate."""
         board = self._board
         deadline = Deadline(timeout_seconds(timeout, operation), board.runtime.monotonic)
-        while self._words[GATE] & 1:
-            lock = board.locks.try_members()
-            if lock is None:
+        while (gate := self._words[GATE]) & 1:
+            if not self._complete():
                 self._check_wait(deadline, operation, "a clear, whose process may be stopped, has not ended")
                 board.runtime.sleep(_GATE_PAUSE_S)
-            else:
-                with lock:
-                    complete(board)
+        return gate
+
+    def _complete(self) -> bool:
+        """Do the rest of a clear, if its process is dead; False: it lives."""
+        lock = self._board.locks.try_members()
+        if lock is None:
+            return False
+        with lock:
+            complete(self._board)
+        return True
 
     def _check_wait(self, deadline: Deadline, operation: str, what: str) -> None:
         if self._board.closing:

@@ -31,7 +31,6 @@ __all__ = (
     "PID",
     "SEQ",
     "SIZE",
-    "VOID",
     "WANT",
     "WANT_BELL",
     "WRITER_PID",
@@ -41,10 +40,8 @@ __all__ = (
 MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
 LAYOUT_VERSION: Final = 2
 MOST_RANKS: Final = 64
-VOID: Final = -1
-"""In the word SIZE of a slot: the message was taken back."""
 COMPLEX: Final = -2
-"""There: more words say what the message is."""
+"""In the word SIZE of a slot: more words say what the message is."""
 
 _LINE: Final = 8
 
@@ -75,9 +72,10 @@ CURSOR: Final = 0
 BEGUN: Final = 1
 PID: Final = 2
 
-# Places in the words of a slot. SIZE: bytes of the payload; VOID; or COMPLEX, and then FORM says which segment it is in
-# (0: this slot), PARTS how many buffers stand beside the stream, and LENGTH how many bytes there are. COUNT is how many
-# things the object counts for, and is stored by the writers of queues only.
+# Places in the words of a slot. SEQ: the number of its message, negative when it was taken back. SIZE: bytes of the
+# payload; or COMPLEX, and then FORM says which segment it is in (0: this slot), PARTS how many buffers stand beside the
+# stream, and LENGTH how many bytes there are. COUNT is how many things the object counts for, and is stored by the
+# writers of queues only.
 SEQ: Final = 0
 SIZE: Final = 1
 FORM: Final = 2

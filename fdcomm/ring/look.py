@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import CLEARED, COUNT, CURSOR, GATE, HEAD, LIVES, PID, SEQ, SIZE, VOID
+from fdcomm.ring.layout import CLEARED, COUNT, CURSOR, GATE, HEAD, LIVES, PID, SEQ
 
 __all__ = ("Look",)
 
@@ -67,9 +67,8 @@ class Look:
             place = seqs[(number - 1) % slots]
             seen = words[place]
             if seen == number:
-                if words[place + SIZE] != VOID:
-                    return number
-            elif seen < number:
+                return number
+            if abs(seen) < number:
                 return 0
             number += 1
         return 0
@@ -78,7 +77,7 @@ class Look:
         """The oldest retained message, or 0."""
         words = self._words
         low = min([words[place] for place in self.places()])
-        if words[seqs_of(self._seqs, low)] <= low:
+        if abs(words[seqs_of(self._seqs, low)]) <= low:
             return 0  # the usual case: all have taken all
         return self.next_after(low)
 
@@ -108,13 +107,13 @@ class Look:
         return (number - 1) % self._slots
 
     def is_there(self, number: int) -> bool:
-        """Return True while the message is in its slot."""
+        """Return True while the message is in its slot, and was not taken back."""
         return self._words[seqs_of(self._seqs, number - 1)] == number
 
     def published(self) -> int:
         """The last message that was published."""
         head = self._words[HEAD]
-        while self._words[seqs_of(self._seqs, head)] == head + 1:
+        while abs(self._words[seqs_of(self._seqs, head)]) == head + 1:
             head += 1
         return head
 

@@ -90,7 +90,7 @@ class Overflows:
         for slot in range(shape.slots):
             place = shape.of_slot(slot)
             if words[place + SIZE] == COMPLEX and words[place + FORM]:
-                used[words[place + FORM]] = words[place + SEQ]
+                used[words[place + FORM]] = abs(words[place + SEQ])
         for name, _, number in leftovers(self._memory):
             own = _name(self._memory, number) == name
             self._made = max(self._made, number) if own else self._made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fdcomm.deadline import Deadline
-from fdcomm.ring.layout import FORM, LENGTH, PARTS, SIZE, VOID
+from fdcomm.ring.layout import FORM, LENGTH, PARTS, SIZE
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Mapped
@@ -20,8 +20,6 @@ def peek(memory: Memory, look: Look, deadline: Deadline) -> list[tuple[bytes, in
             slot = look.slot(number)
             place = memory.shape.of_slot(slot)
             size, segment, parts, length = (words[place + word] for word in (SIZE, FORM, PARTS, LENGTH))
-            if size == VOID:
-                continue
             if size >= 0:
                 parts, copied = 0, memory.payloads[slot][:size].tobytes()
             elif not segment:

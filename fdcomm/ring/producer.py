@@ -33,7 +33,7 @@ class InTurn(Publisher):
         """Look where the last writer was. The word HEAD may be one message behind: its writer was killed then."""
         words, slots, seqs = self._words, self._slots, self._seqs
         head = words[HEAD]
-        while words[seqs[head % slots]] == head + 1:
+        while abs(words[seqs[head % slots]]) == head + 1:
             head += 1
         words[HEAD] = self.head = head
         self.slot = head % slots

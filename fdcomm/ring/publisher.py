@@ -26,7 +26,7 @@ class Publisher:
         head: Number of the last message that was published.
         slot: The slot of the next one. Free while ``head < room``.
         room: Slots are free for messages up to this number.
-        passed: The last message that everybody who is counted was done with at the last look.
+        passed: The last message that everybody who is counted was done with at the last look, or that was taken back.
         patience: How it waits.
     """
 
@@ -43,7 +43,7 @@ class Publisher:
         self.patience = patience or Patience(board, turns)
         self.passed = 0
         self._slowest = shape.of_line(0, CURSOR)
-        self.head = max(words[place] for place in self._seqs)
+        self.head = max(abs(words[place]) for place in self._seqs)
         self.room = self.head or self._slots  # a ring in which nothing was put is free
         self.slot = self.head % self._slots
         board.users.append(self)
@@ -67,7 +67,7 @@ class Publisher:
     # -- room --------------------------------------------------------------------------------------------------------
 
     def make_room(self, timeout: Timeout, operation: str) -> None:
-        """Wait until everybody who is counted is past the next message's slot.
+        """Wait until everybody who is counted is past the next message's slot, or the message there is taken back.
 
         Raises:
             CommTimeoutError: Somebody is not, and lives.
@@ -95,15 +95,26 @@ class Publisher:
                     self._cursors = tuple(place for _, place in self._counted())
                     break
             else:
-                self.passed = low
+                self.passed = low if low == self.head else self._past_voids(low)
                 return bool(self._cursors)
+
+    def _past_voids(self, low: int) -> int:
+        """Return the last message of those that follow in one piece and were taken back: they hold nobody up."""
+        words, seqs, slots, head = self._words, self._seqs, self._slots, self.head
+        low = max(low, head - slots)  # what was overwritten is over
+        while low < head and words[seqs[low % slots]] < 0:
+            low += 1
+        return low
 
     def late(self, number: int) -> tuple[int, ...]:
         """The ranks that are counted and not done with a message."""
         return tuple(rank for rank, place in self._counted() if self._words[place] < number)
 
     def wait_passed(self, number: int, timeout: Timeout, operation: str) -> None:
-        """Wait until everybody who is counted is done with a message. Errors: see :meth:`make_room`."""
+        """Wait until everybody who is counted is done with a message, or it is taken back.
+
+        Errors: see :meth:`make_room`.
+        """
         deadline, patience = None, self.patience
         while True:
             if not self.look():

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring import clearing
-from fdcomm.ring.layout import SIZE, VOID
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.peek import peek
@@ -90,12 +89,7 @@ class QueueEnd:
             before = tuple(look.numbers())
             if clearing.clear(board, epoch, deadline, operation):
                 self._epoch = epoch + 1
-                shape = board.shape
-                dropped = tuple(
-                    number
-                    for number in before
-                    if look.is_there(number) and board.words[shape.of_slot(look.slot(number), SIZE)] == VOID
-                )
+                dropped = tuple(number for number in before if not look.is_there(number) and not look.taken(number))
                 break
         oldest = look.oldest()
         return Cleared(dropped, look.taken(oldest) if oldest else ())

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, ProtocolViolationError
 from fdcomm.ring import members
+from fdcomm.ring.clearing import complete
 from fdcomm.ring.consumer import Consumer
 from fdcomm.ring.layout import FORM, LAST, LENGTH, PARTS
 from fdcomm.ring.look import Look
@@ -101,25 +102,21 @@ class RankPort:
 
     def _begin(self, ticket: int, limit: float | None, operation: str) -> int | None:
         consumer = self._consumer
-        if not ticket:
-            if limit != 0:
-                return consumer.begin(limit, operation)
-            if not self._look.next_after(consumer.position):
-                consumer.check()
-                return None
-            return self._begin_at_once(operation)
-        # While nobody can clear, the next message stays the next one.
-        with self._board.locks.members(Deadline(limit, SYSTEM.monotonic), operation):
-            if self._look.next_after(consumer.position) != ticket:
-                consumer.check()
-                return None
-            return self._begin_at_once(operation)
-
-    def _begin_at_once(self, operation: str) -> int | None:
-        try:
-            return self._consumer.begin(0.0, operation)
-        except CommTimeoutError:  # it was taken back just now
-            return None
+        if limit != 0 and not ticket:
+            return consumer.begin(limit, operation)
+        while number := ticket or consumer.next_number():
+            size = consumer.try_begin(number)
+            if size is not None:
+                return size
+            if consumer.next_number() != number:
+                if ticket:
+                    return None
+                continue  # it was taken back just now
+            # A clear is under way, which decides whether the message stays.
+            with self._board.locks.members(Deadline(_LEAVE_S, SYSTEM.monotonic), operation):
+                complete(self._board)
+        consumer.check()
+        return None
 
     def _finish(self, decode: Decode, size: int, limit: float | None, operation: str) -> Taken:
         consumer = self._consumer

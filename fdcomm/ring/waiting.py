@@ -16,9 +16,9 @@ from typing import Final
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BELL, WANT, WANT_BELL
+from fdcomm.ring.layout import BELL, GATE, WANT, WANT_BELL
 
-__all__ = ("INTERVAL_S", "Patience", "ring_bells", "wake_readers", "wake_writer")
+__all__ = ("INTERVAL_S", "Patience", "ring_bells", "tell_of_room", "wake_readers", "wake_writer")
 
 INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
@@ -45,6 +45,15 @@ def ring_bells(board: Board) -> None:
     for bell in (BELL, WANT_BELL):
         board.words[bell] = board.kernel.token()
         board.kernel.wake(board.address(bell))
+
+
+def tell_of_room(board: Board) -> None:
+    """Called by who has ended a clear: a writer that sleeps has room now. No epoch comes twice."""
+    if board.fenced:
+        board.kernel.fence()
+    if board.words[WANT]:
+        board.words[WANT_BELL] = _TOKENS + board.words[GATE] // 2 % _TOKENS
+        board.kernel.wake(board.address(WANT_BELL))
 
 
 class Patience:

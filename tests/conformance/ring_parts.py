@@ -139,6 +139,8 @@ class RingPart(Part):
             "gate": f"load {self._name('gate', 0)}",
             "copy": f"load {self._name('data', slot)}",
             "check": f"load {self._name('life', rank)}",
+            "void": f"load {self._name('life', rank)}",
+            "skip": self._store("cursor", process, state.low[process]),
             "release": self._store("cursor", process, state.pos[process] + 1),
             "fenced": "ended",
             "dead": "killed | ended",
@@ -167,6 +169,7 @@ class RingPart(Part):
             if pc == "scan"
             else "",
             "lives": f"load {self._name('life', state.at[writer])}" if pc == "lives" else "",
+            "voids": f"load {self._name('seq', state.low[writer] % self.config.slots)}",
             "fill": self._store("data", slot, state.sent + 1),
             "publish": self._store("seq", slot, state.head + 1),
         }[pc]
@@ -181,7 +184,8 @@ class RingPart(Part):
             return f"load {self._name('gate', 0)}" if gate < 2 * self.config.clears else "ended"
         return {
             "head": f"load {self._name('seq', at)}" if pc == "head" else "",
-            "mark": self._store("data", self.model.slot(at), -1),
+            "see": f"load {self._name('seq', self.model.slot(at))}",
+            "mark": self._store("seq", self.model.slot(at), -at),
             "open": f"load {self._name('gate', 0)}",
             "dead": f"load {self._name('gate', 0)} | killed | ended",
         }[pc]

@@ -18,6 +18,7 @@ Plan = tuple[Callable[[Any], Part], Any]
 SMALL: dict[str, Plan] = {
     "a reader is given up, and another one comes": (RingPart, ring.Config(ranks=1, puts=1, joins=1, fenceable=R({0}))),
     "a clear, which may be killed": (RingPart, ring.Config(ranks=1, puts=1, clears=1, mortal=R({2}))),
+    "a put after a clear": (RingPart, ring.Config(ranks=1, puts=2, clears=1)),
     "a reader sleeps": (ReadersSleep, ring_wait.Config(mortal=R({0}))),
 }
 LARGE: dict[str, Plan] = {
@@ -27,6 +28,9 @@ LARGE: dict[str, Plan] = {
         RingPart,
         ring.Config(ranks=1, puts=2, joins=1, mortal=R({0, 2})),
     ),
+    "2 clears, which may be killed": (RingPart, ring.Config(ranks=1, puts=2, clears=2, mortal=R({2}))),
+    "a clear, and the writer may be killed": (RingPart, ring.Config(ranks=1, puts=2, clears=1, mortal=R({1, 2}))),
+    "a clear, and a reader comes back": (RingPart, ring.Config(ranks=1, puts=1, joins=1, clears=1, fenceable=R({0}))),
     "a clear of 2 slots": (RingPart, ring.Config(ranks=1, slots=2, puts=2, clears=1, mortal=R({2}))),
     "2 readers sleep": (ReadersSleep, ring_wait.Config(sleepers=2, mortal=R({1}))),
     "a writer sleeps": (WriterSleeps, ring_wait.Config(mortal=R({0, 1}))),

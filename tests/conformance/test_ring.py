@@ -34,6 +34,10 @@ def test_every_edge(plan: str) -> None:
         ("LivesLast", {"puts": 2}),
         ("JoinBarrier", {"joins": 1, "fenceable": R({0})}),
         ("ClearBarrier", {"clears": 1}),
+        ("ComparesGate", {"clears": 1}),
+        ("LooksForVoids", {"puts": 2, "clears": 1}),
+        ("PassesOver", {"puts": 2, "clears": 1}),
+        ("MarksOnce", {"clears": 2}),
     ],
 )
 def test_a_model_without_a_guard_is_not_the_codes(guard: str, rest: Any) -> None:
@@ -65,6 +69,12 @@ def test_a_writer_that_stores_the_number_first_is_found(monkeypatch: pytest.Monk
     monkeypatch.setattr(Publisher, "publish", publish)
     with pytest.raises(Deviation):
         drive(part_of("a clear, which may be killed"))
+
+
+def test_a_writer_that_waits_for_readers_after_a_clear_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Publisher, "_past_voids", lambda self, low: low)
+    with pytest.raises(Deviation):
+        drive(part_of("a put after a clear"))
 
 
 def test_a_clear_that_nobody_goes_on_with_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

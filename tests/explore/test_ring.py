@@ -16,7 +16,16 @@ from tests.verify.configured import configured
 from tla import manifest
 
 ENTRIES = {entry.name: entry for entry in manifest.load() if entry.folder == "ring"}
-COUNTS = ("MCRing_join", "MCRing_clear", "MCRing_wrap", "MCRing_weak", "MCRing_live", "RingWait_small", "RingWait_live")
+COUNTS = (
+    "MCRing_join",
+    "MCRing_clear",
+    "MCRing_after_clear",
+    "MCRing_wrap",
+    "MCRing_weak",
+    "MCRing_live",
+    "RingWait_small",
+    "RingWait_live",
+)
 MODELS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "Ring": (ring, ring.Ring, BUGS),
     "RingWait": (ring_wait, ring_wait.RingWait, WAIT),
@@ -56,6 +65,7 @@ def test_without_a_guard_its_property_fails(part: str, guard: str) -> None:
 
 
 def test_what_is_claimed_is_reached() -> None:
+    assert explore(ring.Ring(ring.Config(ranks=1, puts=2, clears=1))).unreached == ()
     for config in (ring.Config(), ring.Config(ranks=1, puts=1, joins=1, fenceable=frozenset({0}))):
         assert explore(ring.Ring(config)).unreached in ((), ("a second reader gets a message",))
     assert explore(ring_wait.RingWait()).unreached == ()

@@ -2,7 +2,7 @@
 
 from tests.races.ring_race import RingRace
 
-RACE = RingRace(("ring-overwrite",), symptom="overwritten", program="overwritten")
+RACE = RingRace(("ring-overwrite",), symptom="the reader got [2]", program="overwritten")
 
 
 def test_shipped_fails() -> None:

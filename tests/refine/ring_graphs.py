@@ -18,7 +18,9 @@ R = frozenset[int]
 FIXED: dict[str, ring.Config] = {
     "a reader is given up, and another one comes": ring.Config(ranks=1, puts=1, joins=1, fenceable=R({0})),
     "a clear, which may be killed": ring.Config(ranks=1, puts=1, clears=1, mortal=R({2})),
+    "a put after a clear": ring.Config(ranks=1, puts=2, clears=1),
     "a clear of 2 puts": ring.Config(ranks=1, puts=2, clears=1, mortal=R({2})),
+    "a clear of 2 slots": ring.Config(ranks=1, slots=2, puts=2, clears=1, mortal=R({2})),
     "2 ranks": ring.Config(ranks=2, mortal=R({1})),
     "2 slots": ring.Config(ranks=1, slots=2, puts=4, mortal=R({1})),
     "any order of stores": ring.Config(ranks=1, ordered=False),
@@ -28,13 +30,19 @@ WAITING: dict[str, ring_wait.Config] = {
     "a writer that waits for 2 readers": ring_wait.Config(tellers=2),
     "2 sleep": ring_wait.Config(sleepers=2),
 }
-SMALL = ("a reader is given up, and another one comes", "a clear, which may be killed", "one sleeps")
+SMALL = (
+    "a reader is given up, and another one comes",
+    "a clear, which may be killed",
+    "a put after a clear",
+    "one sleeps",
+)
 
-# LivesLast and FreshBell need too many states for a dump: smaller configurations have all of their steps.
+# Some need too many states for a dump: smaller configurations have all of their steps.
 FAULTY: dict[str, ring.Config | ring_wait.Config] = {
     **{name: bug.config for name, bug in BUGS.items()},
     **{name: bug.config for name, bug in WAIT.items()},
     "LivesLast": ring.Config(ranks=2, puts=1, guards=ring.Guards.without("LivesLast")),
+    "MarksOnce": ring.Config(ranks=1, puts=1, clears=2, guards=ring.Guards.without("MarksOnce")),
     "FreshBell": ring_wait.Config(tellers=2, guards=ring_wait.Guards.without("FreshBell")),
 }
 
@@ -47,7 +55,7 @@ def _decode(state: Mapping[str, Any]) -> ring.State:
     lines, size = len(state["pos"]), len(state["pc"])
     mem = {name: function(value, len(value)) for name, value in state["mem"].items()}
     rest = {name: function(state[name], size) for name in ("pc", "at", "low", "alive")}
-    rest |= {name: function(state[name], lines) for name in ("pos", "took", "start")}
+    rest |= {name: function(state[name], lines) for name in ("pos", "took", "saw", "start")}
     return ring.State(
         **{
             **state,

@@ -8,15 +8,25 @@ from typing import Any
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, FencedError, PeerLostError
-from fdcomm.ring.clearing import clear, complete
 from fdcomm.ring.consumer import Consumer
-from fdcomm.ring.layout import BEGUN, GATE, LIVES, PID, Shape
+from fdcomm.ring.layout import BEGUN, LIVES, PID, Shape
 from fdcomm.ring.members import Place, attach, fence
 from fdcomm.ring.publisher import Publisher
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
-from tests.conformance.ring_bed import Bed, HeldLocks
+from tests.conformance.ring_bed import Bed
 
-__all__ = ("LARGE_PROGRAMS", "PROGRAMS", "RANDOM_PROGRAMS", "never", "read", "ring_bed", "scenario", "writer_of")
+__all__ = (
+    "LARGE_PROGRAMS",
+    "PROGRAMS",
+    "RANDOM_PROGRAMS",
+    "first",
+    "never",
+    "read",
+    "ring_bed",
+    "scenario",
+    "write",
+    "writer_of",
+)
 
 _SLOT_BYTES = 64
 
@@ -71,7 +81,8 @@ def scenario(bed: Bed, tasks: Mapping[str, Callable[[], Any]], final: Callable[[
     return Scenario({**tasks, **memory}, final=final)
 
 
-def _first(line: int) -> Place:
+def first(line: int) -> Place:
+    """Return the place of a rank's first reader."""
     return Place(line, line, 0, 0)
 
 
@@ -88,7 +99,7 @@ def delivering(
     got: dict[str, list[int]] = {name: [] for name in names}
     publisher = writer_of(bed)
     tasks: dict[str, Callable[[], None]] = {"writer": partial(write, publisher, range(1, puts + 1))}
-    tasks |= {name: partial(read, bed, _first(line), puts, got[name]) for line, name in enumerate(names)}
+    tasks |= {name: partial(read, bed, first(line), puts, got[name]) for line, name in enumerate(names)}
 
     def final() -> None:
         assert all(sizes == list(range(1, puts + 1)) for sizes in got.values()), f"got {got}"
@@ -112,7 +123,7 @@ def full(scheduling: ControlledRuntime, weak: bool = False) -> Scenario:
 
     tasks: dict[str, Callable[[], None]] = {
         "writer": partial(write, publisher, [2]),
-        "reader": partial(read, bed, _first(0), 1, got),
+        "reader": partial(read, bed, first(0), 1, got),
     }
     return scenario(bed, tasks, final)
 
@@ -136,8 +147,8 @@ def reader_killed(scheduling: ControlledRuntime) -> Scenario:
 
     tasks: dict[str, Callable[[], None]] = {
         "writer": partial(write, publisher, [2]),
-        "reader 0": partial(read, bed, _first(0), 1, got),
-        "reader 1": partial(read, bed, _first(1), 1, []),
+        "reader 0": partial(read, bed, first(0), 1, got),
+        "reader 1": partial(read, bed, first(1), 1, []),
         "killer": kill,
     }
     return scenario(bed, tasks, final)
@@ -153,7 +164,7 @@ def zombie(scheduling: ControlledRuntime) -> Scenario:
 
     def get() -> None:
         try:
-            read(bed, _first(1), 1, told)
+            read(bed, first(1), 1, told)
         except FencedError:
             told.append("given up")
 
@@ -186,7 +197,7 @@ def come_back(scheduling: ControlledRuntime) -> Scenario:
         assert later in ([1, 2], [2], []), f"rank 1 got {later}"
 
     tasks: dict[str, Callable[[], None]] = {
-        "reader": partial(read, bed, _first(0), 2, got),
+        "reader": partial(read, bed, first(0), 2, got),
         "writer": partial(write, publisher, [2]),
         "second": second,
     }
@@ -212,67 +223,6 @@ def everybody_lost(scheduling: ControlledRuntime) -> Scenario:
     return scenario(bed, {"writer": put, "host": lambda: fence(bed.board, 0, never(bed))}, final)
 
 
-# -- a clear -------------------------------------------------------------------------------------------------------
-
-
-def clearing(scheduling: ControlledRuntime, ranks: int = 2, weak: bool = True) -> Scenario:
-    """A clear beside readers: a message is for all of them or for none."""
-    names = tuple(f"reader {line}" for line in range(ranks))
-    shape = Shape(ranks, 1, _SLOT_BYTES)
-    late = {GATE, *(shape.of_line(line, BEGUN) for line in range(ranks))}
-    bed = ring_bed(scheduling, ranks, setters=names, weak=weak, plain=set(range(shape.nbytes // 8)) - late)
-    bed.board.locks = HeldLocks(bed.kernel, bed.runtime)
-    publisher = writer_of(bed)
-    publisher.publish(1)
-    got: dict[str, list[int]] = {name: [] for name in names}
-
-    def get(line: int, name: str) -> None:
-        consumer = Consumer(bed.board, _first(line), turns=0)
-        while 2 not in got[name]:
-            size = consumer.begin(None, "get")
-            consumer.end()
-            consumer.tell()
-            got[name].append(size)
-
-    def clear_and_put() -> None:
-        clear(bed.board, None, never(bed))
-        write(publisher, [2])
-
-    def final() -> None:
-        assert list(got.values()) in ([[2]] * ranks, [[1, 2]] * ranks), f"got {got}"
-
-    tasks: dict[str, Callable[[], None]] = {name: partial(get, line, name) for line, name in enumerate(names)}
-    return scenario(bed, {**tasks, "clearer": clear_and_put}, final)
-
-
-def clear_killed(scheduling: ControlledRuntime) -> Scenario:
-    """A clear is killed at any moment: who gets its lock does the rest, and the ring goes on."""
-    bed = ring_bed(scheduling, setters=("reader",), weak=False)
-    publisher = writer_of(bed)
-    publisher.publish(1)
-    got: list[int] = []
-
-    def kill() -> None:
-        bed.runtime.kill("clearer")
-        complete(bed.board)
-        write(publisher, [2])
-
-    def get() -> None:
-        consumer = Consumer(bed.board, _first(0), turns=0)
-        while not got or got[-1] != 2:
-            size = consumer.begin(None, "get")
-            consumer.end()
-            consumer.tell()
-            got.append(size)
-
-    def final() -> None:
-        assert got in ([1, 2], [2]), f"got {got}"
-        assert bed.words[GATE] % 2 == 0
-
-    tasks: dict[str, Callable[[], Any]] = {"reader": get, "killer": kill}
-    return scenario(bed, {"clearer": lambda: clear(bed.board, None, never(bed)), **tasks}, final)
-
-
 def _begun(ranks: int) -> list[int]:
     shape = Shape(ranks, 1, _SLOT_BYTES)
     return [shape.of_line(line, BEGUN) for line in range(shape.lines)]
@@ -293,8 +243,6 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
         _program("a reader is given up while it copies, store buffers", zombie, Bound(preemptions=3)),
         _program("a rank comes back", come_back, Bound(preemptions=1)),
         _program("nobody is counted any more", everybody_lost, Bound()),
-        _program("a clear beside a reader, store buffers", partial(clearing, ranks=1), Bound(preemptions=1)),
-        _program("a clear is killed", clear_killed, Bound(preemptions=1)),
     )
 )
 
@@ -310,7 +258,6 @@ def _random(name: str, build: Callable[[ControlledRuntime], Scenario]) -> tuple[
 # Too many schedules to try all: random ones, in which time passes as it likes.
 RANDOM_PROGRAMS: dict[str, Program] = dict(
     (
-        _random("a clear beside 2 readers, store buffers", clearing),
         _random("2 readers, 2 puts, store buffers", partial(delivering, puts=2, ranks=2, timed=False)),
         _random("4 puts, 2 slots, store buffers", partial(delivering, puts=4, slots=2, timed=False)),
     )

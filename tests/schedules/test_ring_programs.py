@@ -11,10 +11,18 @@ from fdcomm.ring.layout import WANT_BELL
 from fdcomm.ring.waiting import Patience
 from fdcomm.testing import Exhaustive, explore
 from fdcomm.testing.kernel import ControlledKernel
-from tests.schedules.ring_programs import PROGRAMS
+from tests.schedules import ring_clear_programs, ring_programs
 
+PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS}
 # The others are in the verification.
-_QUICK = ("the ring is full", "nobody is counted any more", "a clear is killed", "2 puts, 1 slot")
+_QUICK = (
+    "the ring is full",
+    "nobody is counted any more",
+    "a clear is killed",
+    "2 puts, 1 slot",
+    "a put waits, and a clear makes room",
+    "tickets beside a clear",
+)
 
 
 @pytest.mark.parametrize("name", _QUICK)
@@ -28,6 +36,14 @@ def test_every_schedule(name: str) -> None:
 def test_a_sleeper_without_a_barrier_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ControlledKernel, "barrier", lambda self: True)
     program, bound = PROGRAMS["put and get, store buffers"]
+    report = explore(program, Exhaustive(), bound)
+    assert report.failure is not None
+    assert "slept through" in report.failure.message
+
+
+def test_a_clear_that_wakes_nobody_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fdcomm.ring.clearing.tell_of_room", lambda board: None)
+    program, bound = PROGRAMS["a put waits, and a clear makes room"]
     report = explore(program, Exhaustive(), bound)
     assert report.failure is not None
     assert "slept through" in report.failure.message

@@ -13,7 +13,6 @@ __all__ = ("Reading",)
 
 Record = dict[str, Any]
 Event = dict[str, Any]
-VOID = -1
 
 
 class Reading:
@@ -32,16 +31,23 @@ class Reading:
         self._slots = slots
         self._attached = [False] * size
         self._killed = [False] * size
+        self._sleeping = [False] * size
         self._doing = [""] * size
         self._position = [0] * size
+        self._gates = [0] * size
         self._lives = [0] * ranks
         self._looks = self._free = False
         self._low = self._head = self._seen = 0
+        self._heads = 0
 
     def read(self, record: Record) -> Iterator[Event]:
         """Yield the actions that a record stands for."""
         what, process, value = record["op"], record["process"], record["value"]
-        if what in ("load", "store"):
+        if what in ("sleep", "slept"):
+            self._sleeping[process] = what == "sleep"
+        elif what == "load" and self._sleeping[process]:
+            return
+        elif what in ("load", "store"):
             steps = {self._writer: self._write, self._clearer: self._clear}.get(process, self._get)
             yield from steps(process, what, record["word"], record["place"], value)
         elif what == "attached":
@@ -51,6 +57,7 @@ class Reading:
             self._attached[process] = True
         elif what == "kill":
             self._attached[process], self._killed[process], self._doing[process] = False, True, ""
+            self._sleeping[process] = False
             self._looks = self._looks and process != self._writer
             yield _action("Kill", process)
         elif what == "got":
@@ -68,7 +75,7 @@ class Reading:
     def _write(self, process: int, what: str, word: str, place: int, value: int) -> Iterator[Event]:
         if not self._attached[process]:
             if word == "seq":
-                self._seen = max(self._seen, value)
+                self._seen = max(self._seen, abs(value))
             elif word == "life":
                 self._lives[place] = value
         elif what == "store" and word == "data":
@@ -87,29 +94,34 @@ class Reading:
             if value != self._lives[place]:
                 self._lives[place], self._low = value, self._head
             yield _action("LoadLife", process, value)
+        elif self._looks and not self._free and word == "seq":
+            self._low = max(self._low, self._head - self._slots) + (value < 0)
+            yield _action("SeeVoid", process, value)
 
     def _get(self, process: int, what: str, word: str, place: int, value: int) -> Iterator[Event]:
         doing = self._doing
         if not self._attached[process]:
             yield from self._come(process, what, word, place, value)
-        elif word == "seq" and value > self._position[process] and not doing[process]:
-            doing[process] = "begin"
+        elif word == "seq" and abs(value) > self._position[process] and not doing[process]:
+            doing[process] = "begin" if value == self._position[process] + 1 else "void"
             yield _action("SeeSeq", process, value)
         elif what == "store" and word == "begun":
             doing[process] = "gate"
             yield from _stored("StoreBegun", process, value)
         elif what == "load" and word == "gate" and value % 2 == 0 and doing[process] == "gate":
-            doing[process] = "copy"
+            doing[process] = "copy" if value == self._gates[process] else ""
+            self._gates[process] = value
             yield _action("SeeGate", process, value)
         elif what == "load" and word == "data" and doing[process] == "copy":
             doing[process] = "check"
-            yield _action("CopyData", process, min(value, 0))
-        elif word == "life" and doing[process] == "check":
-            doing[process] = "release"
+            yield _action("CopyData", process)
+        elif word == "life" and doing[process] in ("check", "void"):
+            doing[process] = "skip" if doing[process] == "void" else "release"
             yield _action("SeeLife", process, value)
         elif what == "store" and word == "cursor":
+            name = "StoreSkip" if doing[process] == "skip" else "StoreCursor"
             doing[process], self._position[process] = "", value
-            yield from _stored("StoreCursor", process, value)
+            yield from _stored(name, process, value)
 
     def _come(self, process: int, what: str, word: str, place: int, value: int) -> Iterator[Event]:
         if what == "store" and word == "life":
@@ -130,12 +142,14 @@ class Reading:
             yield from (_action("BarrierReaches", process) for _ in range(self._lines))
         elif what == "store" and word == "gate":
             yield from _stored("OpenGate", process, value)
+            self._heads = 0
+        elif what == "store" and word == "seq":
+            yield from _stored("StoreVoid", process, value)
         elif word == "seq":
-            yield _action("SeeHead", process, value)
+            self._heads += 1
+            yield _action("SeeHead" if self._heads <= self._slots else "SeeMark", process, value)
         elif word == "begun" and place < self._lines:
             yield _action("SeeBegun", process, value)
-        elif what == "store" and word == "data":
-            yield from _stored("StoreVoid", process)
 
 
 def _action(name: str, who: int, value: int = 0) -> Event:

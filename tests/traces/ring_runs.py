@@ -23,14 +23,14 @@ from models.ring_trace import accept_channel
 from tests.traces.both_judges import agreed
 from tests.traces.events import Event
 from tests.traces.ring_reading import Reading
-from tests.traces.ring_worker import NAME
+from tests.traces.ring_worker import NAME, fill_and_clear
 from tla.ring_trace import judge
 
 __all__ = ("ALTERED", "accept", "both", "real_run")
 
 _WATCHDOG_S = 60.0
 _ROOT = Path(__file__).resolve().parents[2]
-RANKS, SLOTS, PUTS = 2, 2, 6
+RANKS, SLOTS, PUTS, CLEARS = 2, 2, 8, 3
 SECOND, WRITER, CLEARER = 2, 3, 4
 
 
@@ -56,7 +56,9 @@ def go(*processes: Any) -> None:
 
 
 def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None = None) -> list[Event]:
-    """Let two ranks read what is put, with a clear; kill the first reader of rank 0 and the writer, and replace them.
+    """Fill a ring and clear it, and let two ranks read what is put then, with clears.
+
+    The first reader of rank 0 and the writer are killed, and replaced.
 
     Args:
         seed: Says after how many accesses each is killed, where that is not given.
@@ -68,15 +70,20 @@ def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None 
         log = Path(folder) / "log"
         log.touch()
         RingWriter.create(NAME, RANKS, depth=SLOTS, directory=folder).close(remove=False)
+        fill_and_clear(folder, str(log), WRITER, CLEARER, SLOTS)
         one = start(folder, log, 0, "read0", reader_at)
         other, writer = start(folder, log, 1, "read1"), start(folder, log, WRITER, "write", writer_at)
         again, next_writer = start(folder, log, SECOND, "read0"), start(folder, log, WRITER, "write")
-        clearer = start(folder, log, CLEARER, "clear")
+        clearer = start(folder, log, CLEARER, "clear", puts=CLEARS - 1)
         everybody = (one, other, writer, again, next_writer, clearer)
         try:
             go(one, other, writer)
             codes = [one.wait(_WATCHDOG_S), writer.wait(_WATCHDOG_S)]
-            go(again, next_writer, clearer)
+            # What a writer knows it has loaded word by word, and the model at once: nobody comes meanwhile.
+            go(next_writer)
+            if next_writer.stdout.readline() != b"attached\n":
+                raise RuntimeError("the next writer does not come")
+            go(again, clearer)
             codes += [process.wait(_WATCHDOG_S) for process in (other, again, next_writer, clearer)]
         finally:
             for process in everybody:
@@ -99,7 +106,7 @@ def _events(lines: list[dict[str, Any]]) -> list[Event]:
     words |= {shape.of_line(line, BEGUN): ("begun", line) for line in range(shape.lines)}
     words |= {LIVES + rank: ("life", rank) for rank in range(RANKS)}
     head = {"v": 1, "protocol": "ring", "dp": 0}
-    opening = {"action": "Open", "ranks": RANKS, "slots": SLOTS, "puts": PUTS, "joins": 1, "clears": 1}
+    opening = {"action": "Open", "ranks": RANKS, "slots": SLOTS, "puts": PUTS, "joins": 1, "clears": CLEARS}
     found: list[Event] = [{**head, **opening}]
     reading = Reading(RANKS, SLOTS, 1)
     for line in lines:
@@ -150,6 +157,9 @@ ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
     "a payload is not stored": lambda run: _without(run, _where(run, "Fill"), 2),
     "a number twice": lambda run: _plus(run, "Publish"),
     "a cursor that nobody stored": lambda run: _plus(run, "LoadCursor"),
+    "what was taken back is not passed over": lambda run: _without(run, _where(run, "StoreSkip"), 2),
+    "a put that did not look for marks": lambda run: _without(run, _where(run, "SeeVoid")),
+    "a message is not marked": lambda run: _without(run, _where(run, "StoreVoid"), 2),
     "a clear without the gate": lambda run: _without(run, _where(run, "CloseGate"), 2),
     "the next writer counts anew": lambda run: _changed(run, _where(run, "TakeOver"), value=0),
     "a second reader begins too late": lambda run: _plus(run, "StoreStart"),

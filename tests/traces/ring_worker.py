@@ -18,6 +18,7 @@ from typing import Any
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, FencedError
 from fdcomm.ring import clearing, members, publisher
+from fdcomm.ring.board import Board
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.reader import RingReader
 from fdcomm.ring.waiting import Patience
@@ -51,6 +52,10 @@ class Log:
     def _line(self, **what: Any) -> None:
         os.write(self._fd, (json.dumps({"process": self._process, **what}) + "\n").encode())
 
+    def close(self) -> None:
+        """Note nothing more."""
+        os.close(self._fd)
+
     def mark(self, op: str, value: int = 0) -> None:
         """Note what is no access."""
         self.write(lambda: value, op=op)
@@ -74,6 +79,22 @@ class Recorded:
         self._log.write(store, op="store", word=place)
 
 
+class MarkedPatience(Patience):
+    """Says when it looks only to know whether to sleep."""
+
+    def __init__(self, board: Board, log: Log) -> None:
+        super().__init__(board, 0)
+        self._log = log
+
+    def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
+        """See Patience."""
+        self._log.mark("sleep")
+        try:
+            return super().sleep_reader(line, due, deadline)
+        finally:
+            self._log.mark("slept")
+
+
 def _opened(folder: str, log: Log) -> Memory:
     memory = Memory.open(NAME, folder, Deadline(_LIMIT_S, SYSTEM.monotonic))
     memory.board.words = Recorded(memory.board.words, log)
@@ -84,14 +105,14 @@ def _read(folder: str, log: Log, rank: int, count: int) -> None:
     memory = _opened(folder, log)
     place = members.attach(memory.board, rank, Deadline(_LIMIT_S, SYSTEM.monotonic))
     reader = RingReader(memory, place)
-    reader._consumer._patience = Patience(memory.board, 0)
+    reader._consumer._patience = MarkedPatience(memory.board, log)
     log.mark("attached")
-    with contextlib.suppress(FencedError, CommTimeoutError):
-        while True:
-            got = reader.get(_LIMIT_S)
-            log.mark("got", got)
-            if got >= count:
-                break
+    ends = SYSTEM.monotonic() + _LIMIT_S
+    with contextlib.suppress(FencedError):
+        # The last message may be taken back: then it is passed over, and nothing comes.
+        while reader._consumer.position < count and SYSTEM.monotonic() < ends:
+            with contextlib.suppress(CommTimeoutError):
+                log.mark("got", reader.get(1.0))
 
 
 def _write(folder: str, log: Log, count: int) -> None:
@@ -118,8 +139,27 @@ def _write(folder: str, log: Log, count: int) -> None:
     of_writer.look = marked_look  # type: ignore[method-assign]
     vars(publisher)["fence_dead"] = marked_fence
     log.mark("attached")
+    print("attached", flush=True)
     while of_writer.head < count:
         writer.put(of_writer.head + 1, _LIMIT_S)
+
+
+def fill_and_clear(folder: str, path: str, writer: int, clearer: int, count: int) -> None:
+    """Put that many messages, and clear, in this process: nobody has begun anything."""
+    log, other = Log(path, writer, 0), Log(path, clearer, 0)
+    memory = Memory.open(NAME, folder, Deadline(_LIMIT_S, SYSTEM.monotonic))
+    words = memory.board.words
+    memory.board.words = Recorded(words, log)
+    first = RingWriter(memory, Deadline(_LIMIT_S, SYSTEM.monotonic), "take_over", fresh=False)
+    log.mark("attached")
+    for number in range(1, count + 1):
+        first.put(number, 0)
+    memory.board.words = Recorded(words, other)
+    other.mark("attached")
+    first.clear()
+    first.close(remove=False)
+    log.close()
+    other.close()
 
 
 def main() -> None:
@@ -133,7 +173,8 @@ def main() -> None:
     elif what == "clear":
         memory = _opened(folder, log)
         log.mark("attached")
-        clearing.clear(memory.board, None, Deadline(_LIMIT_S, SYSTEM.monotonic))
+        for _ in range(int(count)):
+            clearing.clear(memory.board, None, Deadline(_LIMIT_S, SYSTEM.monotonic))
     else:
         _read(folder, log, int(what.removeprefix("read")), int(count))
 

@@ -10,7 +10,7 @@ from models import ring
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
-from tests.schedules.ring_programs import LARGE_PROGRAMS, PROGRAMS, RANDOM_PROGRAMS
+from tests.schedules import ring_clear_programs, ring_programs
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.ring_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
@@ -20,9 +20,18 @@ from tests.verify.check import Check, Row
 __all__ = ("checks",)
 
 _P = "ring"
+PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS}
+LARGE_PROGRAMS = {**ring_programs.LARGE_PROGRAMS, **ring_clear_programs.LARGE_PROGRAMS}
+RANDOM_PROGRAMS = {**ring_programs.RANDOM_PROGRAMS, **ring_clear_programs.RANDOM_PROGRAMS}
 _SEED = 20_611
 # Programs and races of many schedules are left to the nightly verification.
-_QUICK = ("2 puts, 1 slot", "the ring is full", "nobody is counted any more", "a clear is killed")
+_QUICK = (
+    "2 puts, 1 slot",
+    "the ring is full",
+    "nobody is counted any more",
+    "a clear is killed",
+    "a put waits, and a clear makes room",
+)
 _QUICK_RACES = ("comes-back",)
 _RUNS = "put and get: real processes, two are killed, and altered runs: TLC and model"
 

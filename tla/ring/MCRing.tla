@@ -5,14 +5,14 @@ EXTENDS Ring
 SetOf(s) == {s[i] : i \in DOMAIN s}
 
 TypeOK ==
-    /\ \A s \in Slots : mem.seq[s] \in 0 .. Puts /\ mem.data[s] \in {Void} \cup 0 .. Puts
+    /\ \A s \in Slots : mem.seq[s] \in -Puts .. Puts /\ mem.data[s] \in 0 .. Puts
     /\ \A p \in Lines : mem.begun[p] \in 0 .. Puts /\ mem.cursor[p] \in 0 .. Puts /\ pos[p] \in 0 .. Puts
     /\ \A r \in Ranks : mem.life[r] \in 0 .. 3 /\ known[r] \in 0 .. 3
-    /\ mem.gate[0] \in 0 .. 2 * Clears
+    /\ mem.gate[0] \in 0 .. 2 * Clears /\ \A p \in Lines : saw[p] \in 0 .. 2 * Clears
     /\ head \in 0 .. Puts /\ room \in Nat /\ top \in 0 .. Puts /\ alive \in [All -> BOOLEAN]
 
-\* What a reader is about to give to its caller is the message whose turn it is, or was taken back.
-NoTornRead == \A p \in Lines : At(p, "release") => took[p] \in {Void, pos[p] + 1}
+\* What a reader is about to give to its caller is the message whose turn it is.
+NoTornRead == \A p \in Lines : At(p, "release") => took[p] = pos[p] + 1
 
 \* Each reader gets its messages in order, and a rank gets none twice.
 ExactlyOnceInOrder ==
@@ -28,6 +28,11 @@ OneFate == \A p \in Lines : SetOf(got[p]) \cap dropped = {}
 \* Only who was given up is told so: nobody's next message is overwritten.
 HonestFence == \A p \in Lines : At(p, "fenced") => mem.life[RankOf(p)] # Incarnation(p)
 
+\* A put finds the ring full only where the message in its slot was not taken back: no reader has to come after a clear.
+GivesUp == pc[Writer] \in {"scan", "lives", "voids"} /\ pc'[Writer] = "idle"
+Stays == Load(Writer, "seq", Slot(head + 1)) > 0 \/ \A r \in Ranks : ~Counts(known', r)
+MakesRoom == [][GivesUp => Stays]_vars
+
 \* Everything is put, and everybody who is counted has got all; or nobody is counted any more.
 Done ==
     \/ \A r \in Ranks : mem.life[r] % 2 = 1
@@ -35,10 +40,11 @@ Done ==
 Delivers == []<>Done
 
 Goes(p) ==
-    \/ StartPut(p) \/ LoadCursor(p) \/ LoadLife(p) \/ Fill(p) \/ Publish(p) \/ TakeOver(p)
+    \/ StartPut(p) \/ LoadCursor(p) \/ LoadLife(p) \/ SeeVoid(p) \/ Fill(p) \/ Publish(p) \/ TakeOver(p)
     \/ SeeSeq(p) \/ SeeFence(p) \/ StoreBegun(p) \/ SeeGate(p) \/ CopyData(p) \/ SeeLife(p) \/ StoreCursor(p)
+    \/ StoreSkip(p)
     \/ BarrierReaches(p) \/ SeeBegun(p) \/ StoreStart(p)
-    \/ SeeHead(p) \/ StoreVoid(p) \/ OpenGate(p) \/ ClearAgain(p)
+    \/ SeeHead(p) \/ SeeMark(p) \/ StoreVoid(p) \/ OpenGate(p) \/ ClearAgain(p)
 
 FairSpec ==
     /\ Spec

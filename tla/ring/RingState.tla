@@ -13,7 +13,7 @@ CONSTANTS
     Ordered             \* do stores reach memory in order?
 
 CONSTANTS PublishLast, PublishFence, WaitsForCursors, SkipsFenced, LivesLast, ChecksLife, JoinBarrier, AnnouncesBegin,
-          ClearBarrier, KeepsBegun, Resumes, CompletesClear
+          ClearBarrier, KeepsBegun, Resumes, CompletesClear, ComparesGate, PassesOver, LooksForVoids, MarksOnce
 
 Ranks == 0 .. R - 1
 Lines == 0 .. R + Joins - 1     \* readers: line r is rank r's first reader, line R+r its second
@@ -21,34 +21,35 @@ Writer == R + Joins
 Clearer == R + Joins + 1
 All == 0 .. Clearer
 Slots == 0 .. N - 1
-Void == -1
 RankOf(p) == IF p < R THEN p ELSE p - R
 Incarnation(p) == IF p < R THEN 0 ELSE 2
 
 ASSUME /\ {R, N, Puts} \subseteq Nat \ {0} /\ {Joins, Clears} \subseteq Nat /\ Joins <= R
        /\ Mortal \subseteq All /\ Fenceable \subseteq Ranks
        /\ {Ordered, PublishLast, PublishFence, WaitsForCursors, SkipsFenced, LivesLast, ChecksLife, JoinBarrier,
-           AnnouncesBegin, ClearBarrier, KeepsBegun, Resumes, CompletesClear} \subseteq BOOLEAN
+           AnnouncesBegin, ClearBarrier, KeepsBegun, Resumes, CompletesClear, ComparesGate, PassesOver, LooksForVoids,
+           MarksOnce} \subseteq BOOLEAN
 
 VARIABLES
     mem,        \* the words in memory
     buf,        \* stores of each process that are on their way
     pc,         \* what each process does next
     at,         \* where it is in a loop over words
-    low,        \* what that loop has found: the least cursor, the furthest begun
+    low,        \* what that loop has found: the least cursor, the furthest begun; where a reader goes on
     top,        \* the last message that a clear is about
     known,      \* the lives that the writer knows
     room,       \* the writer may fill slots for messages up to this one
     head,       \* the last message that the writer has published
     pos,        \* the last message that each reader is done with
     took,       \* what each reader has copied
+    saw,        \* the gate that each reader knows
     got,        \* history: what each reader has given to its caller
-    dropped,    \* history: what was voided
+    dropped,    \* history: what was taken back
     start,      \* history: after which message each reader began
     sent,       \* history: puts that have returned
     alive       \* who has not been killed
 
-vars == <<mem, buf, pc, at, low, top, known, room, head, pos, took, got, dropped, start, sent, alive>>
+vars == <<mem, buf, pc, at, low, top, known, room, head, pos, took, saw, got, dropped, start, sent, alive>>
 history == <<got, dropped, start, sent>>
 writers == <<known, room, head>>
 
@@ -65,6 +66,7 @@ Init ==
     /\ head = 0
     /\ pos = [p \in Lines |-> 0]
     /\ took = [p \in Lines |-> 0]
+    /\ saw = [p \in Lines |-> 0]
     /\ got = [p \in Lines |-> <<>>]
     /\ dropped = {}
     /\ start = [p \in Lines |-> 0]
@@ -73,6 +75,7 @@ Init ==
 
 Max(a, b) == IF a > b THEN a ELSE b
 Min(a, b) == IF a < b THEN a ELSE b
+Abs(a) == IF a < 0 THEN -a ELSE a
 Slot(m) == (m - 1) % N
 
 \* What p loads: its own newest store to the word, if one is on its way.

@@ -30,23 +30,26 @@ Observed ==
     \/ Name = "StartPut" /\ StartPut(Who)
     \/ Name = "LoadCursor" /\ LoadCursor(Who) /\ Load(Who, "cursor", LineOf(known, at[Who])) = Value
     \/ Name = "LoadLife" /\ LoadLife(Who) /\ Load(Who, "life", at[Who]) = Value
+    \/ Name = "SeeVoid" /\ SeeVoid(Who) /\ Load(Who, "seq", Slot(low[Who] + 1)) = Value
     \/ Name = "Fill" /\ Fill(Who)
     \/ Name = "Publish" /\ Publish(Who) /\ head' = Value
     \/ Name = "TakeOver" /\ TakeOver(Who) /\ head' = Value
-    \/ Name = "SeeSeq" /\ SeeSeq(Who) /\ pos[Who] + 1 = Value
+    \/ Name = "SeeSeq" /\ SeeSeq(Who) /\ Load(Who, "seq", Slot(pos[Who] + 1)) = Value
     \/ Name = "SeeFence" /\ SeeFence(Who)
     \/ Name = "StoreBegun" /\ StoreBegun(Who) /\ pos[Who] + 1 = Value
     \/ Name = "SeeGate" /\ SeeGate(Who) /\ mem.gate[0] = Value
-    \/ Name = "CopyData" /\ CopyData(Who) /\ (took'[Who] = Void) = (Value = Void)
+    \/ Name = "CopyData" /\ CopyData(Who)
     \/ Name = "SeeLife" /\ SeeLife(Who)
     \/ Name = "StoreCursor" /\ StoreCursor(Who) /\ pos'[Who] = Value
+    \/ Name = "StoreSkip" /\ StoreSkip(Who) /\ pos'[Who] = Value
     \/ Name = "StoreLife" /\ StoreLife(Who)
     \/ Name = "StoreStart" /\ StoreStart(Who) /\ pos'[Who] = Value
     \/ Name = "BarrierReaches" /\ BarrierReaches(Who)
     \/ Name = "SeeBegun" /\ SeeBegun(Who) /\ Load(Who, "begun", at[Who]) = Value
     \/ Name = "CloseGate" /\ CloseGate(Who)
     \/ Name = "SeeHead" /\ SeeHead(Who) /\ Load(Who, "seq", at[Who]) = Value
-    \/ Name = "StoreVoid" /\ StoreVoid(Who)
+    \/ Name = "SeeMark" /\ SeeMark(Who) /\ Load(Who, "seq", Slot(at[Who])) = Value
+    \/ Name = "StoreVoid" /\ StoreVoid(Who) /\ -at[Who] = Value
     \/ Name = "OpenGate" /\ OpenGate(Who)
     \/ Name = "ClearAgain" /\ ClearAgain(Who)
     \/ Name = "Flush" /\ Flush(Who)
