@@ -20,6 +20,7 @@ from fdcomm.errors import (
     SignalReplacedError,
 )
 from fdcomm.host import refusals
+from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.payload import decode
 from fdcomm.ring.producer import Producer
@@ -56,8 +57,8 @@ class DataPath:
         replaced = self.memory.board.is_over
         self.memory.board.is_over = lambda: replaced() or not is_alive()
         self._producer = Producer(self.memory, most)
-        self.end = QueueEnd(self.memory, self._producer)
-        self.look = self.end.look
+        self.look = Look(self.memory.board)
+        self.end = QueueEnd(self.memory, self._producer, self.look)
 
     def put(self, thing: object, limit: float | None, operation: str, count: int) -> None:
         """Give an object to every rank. Errors: as ``EngineWorkerQueue.put_tasks``."""

@@ -109,6 +109,9 @@ class Session:
             self._welcome: Welcome = transport.open_session(self._hello())
             self._page = _map_words(self._welcome)
             self._paths = self._open_paths(transport)
+            main = BROADCASTS[self._kind][0]
+            if role == "reader" and not self._paths and main in self._welcome["rings"]:
+                transport.call("act", main, "attach", "open", timeout=REPLY_GRACE_S)
         except BaseException:
             self._release(goodbye=False)
             raise

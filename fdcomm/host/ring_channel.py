@@ -92,6 +92,15 @@ class RingChannel(Channel):
         with self._readable:
             return self._claim(self._member(session, operation), operation)
 
+    def attach(self, session: int, operation: str) -> int:
+        """Join, for a handle that does not reach the ring: the host reads for its rank from now on."""
+        with self._readable:
+            member = self._member(session, operation)
+            rank = self._claim(member, operation)
+            end = self._ends[session]
+        end.claim(rank, _CONTROL_S)
+        return rank
+
     # -- handles that do not -------------------------------------------------------------------------------------
 
     def put_tasks(
@@ -101,7 +110,7 @@ class RingChannel(Channel):
         deadline = Deadline(timeout, self._runtime.monotonic)
         while True:
             with self._readable:
-                end = self._end_of(self._member(session, operation))
+                end = self._ends[self._member(session, operation).session]
                 epoch = end.epoch
             left = deadline.remaining()
             try:
@@ -120,11 +129,9 @@ class RingChannel(Channel):
         self, session: int, ticket: int, timeout: float | None, operation: str = "get_tasks"
     ) -> tuple[int, Bridged | None, bool]:
         """Take for a handle, which becomes the reader of its rank. As :meth:`DispatchChannel.get_tasks`."""
+        rank = self.attach(session, operation)
         with self._readable:
-            member = self._member(session, operation)
-            rank = self._claim(member, operation)
-            end = self._end_of(member)
-        end.claim(rank, _CONTROL_S)
+            end = self._ends[self._member(session, operation).session]
         deadline = Deadline(timeout, self._runtime.monotonic)
         while True:
             left = deadline.remaining()
@@ -147,7 +154,7 @@ class RingChannel(Channel):
     def clear_data(self, session: int, operation: str = "clear_data") -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Clear for a handle. As :meth:`DispatchChannel.clear_data`."""
         with self._readable:
-            end = self._end_of(self._member(session, operation))
+            end = self._ends[self._member(session, operation).session]
         return end.clear(operation)
 
     # -- reads ---------------------------------------------------------------------------------------------------
@@ -186,7 +193,7 @@ class RingChannel(Channel):
     def items(self, session: int) -> list[Bridged]:
         """Return the payloads of the retained items, oldest first."""
         with self._readable:
-            end = self._end_of(self._member(session, "view"))
+            end = self._ends[self._member(session, "view").session]
         return end.peek()
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -199,18 +206,15 @@ class RingChannel(Channel):
             self._producer.close(remove=True)
             self.memory.close(Deadline(_CONTROL_S, SYSTEM.monotonic), remove=True)
 
+    def _enter(self, member: Member) -> None:
+        self._ends[member.session] = QueueEnd(self.memory, self._producer, self._look)
+
     def _exit(self, member: Member, *, lost: bool) -> None:
         end = self._ends.pop(member.session, None)
         with contextlib.suppress(FdcommError, OSError):
             if end is not None:
                 end.close(leave=not lost)
             self._producer.adopt(Deadline(_CONTROL_S, SYSTEM.monotonic))
-
-    def _end_of(self, member: Member) -> QueueEnd:
-        end = self._ends.get(member.session)
-        if end is None:
-            end = self._ends[member.session] = QueueEnd(self.memory, self._producer)
-        return end
 
     def _post(self) -> dict[str, Any]:
         return {}

@@ -36,7 +36,9 @@ _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     DispatchChannel: frozenset({"put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
     GateChannel: frozenset({"put_answer", "put_answers", "collect", "view"}),
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
-    RingChannel: frozenset({"claim", "put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
+    RingChannel: frozenset(
+        {"claim", "attach", "put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}
+    ),
     FifoChannel: frozenset({"put", "take", "view"}),
     NotesChannel: frozenset({"get", "set"}),
     **controls.ACTIONS,

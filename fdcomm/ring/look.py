@@ -63,15 +63,13 @@ class Look:
         """The first message after that one which was not taken back, or 0."""
         words, slots, seqs = self._words, self._slots, self._seqs
         number = position + 1
-        for _ in range(slots + 1):
-            place = seqs[(number - 1) % slots]
-            seen = words[place]
+        while True:
+            seen = words[seqs[(number - 1) % slots]]
             if seen == number:
                 return number
-            if abs(seen) < number:
+            if (newest := abs(seen)) < number:
                 return 0
-            number += 1
-        return 0
+            number = max(number, newest - slots) + 1
 
     def oldest(self) -> int:
         """The oldest retained message, or 0."""

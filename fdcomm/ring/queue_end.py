@@ -26,17 +26,17 @@ class Cleared(NamedTuple):
 
 
 class QueueEnd:
-    """One handle's end. The memory and the producer stay the caller's.
+    """One handle's end. The memory, the producer and the look stay the caller's.
 
     A clear is for the epoch that the handle has seen: that in which it came, or cleared, or put or took a message.
     So it does nothing if there was a clear since, and the handle has neither put nor taken a message that is newer
     than that clear.
     """
 
-    def __init__(self, memory: Memory, producer: Producer) -> None:
+    def __init__(self, memory: Memory, producer: Producer, look: Look) -> None:
         self._memory = memory
         self._producer = producer
-        self.look = Look(memory.board)
+        self.look = look
         self.port: RankPort | None = None
         self._epoch = self.look.clears()[0]
         self._put_last = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
@@ -99,6 +100,8 @@ class RankPort:
             else:
                 self._board.locks.give_line(self._place.line)
             self._mapped.close()
+            with contextlib.suppress(ValueError):
+                self._board.users.remove(self._consumer)
 
     def _begin(self, ticket: int, limit: float | None, operation: str) -> int | None:
         consumer = self._consumer

@@ -13,11 +13,16 @@ from models.dispatch_state import LIVE, LOST, Config
 from models.kernel import Action
 from tests.conformance.host_driver import Channels, HostDriver, same
 
-__all__ = ("RingChannels", "RingDriver")
+__all__ = ("PRODUCERS", "RingChannels", "RingDriver")
+
+PRODUCERS = -1
 
 
 class RingChannels(Channels):
-    """A host with many replicas, whose items go through rings. ``remote`` ranks and producers take part by the host."""
+    """A host with many replicas, whose items go through rings.
+
+    ``remote`` ranks take part through the host; with PRODUCERS in it so does everybody else.
+    """
 
     def __init__(self, ranks: int, depth: int, count: int, remote: frozenset[int] = frozenset()) -> None:
         self._remote = remote
@@ -28,7 +33,7 @@ class RingChannels(Channels):
 
     def client(self, dp: int, client_id: int, role: Any) -> EngineWorkerQueue:
         """Open a handle to a channel."""
-        path = "host" if role == "reader" and client_id in self._remote else "auto"
+        path = "host" if (client_id if role == "reader" else PRODUCERS) in self._remote else "auto"
         return self._open(dp, client_id, role, data_path=path)
 
     def judge(self) -> dict[str, int]:
@@ -42,11 +47,17 @@ class RingDriver(HostDriver):
     def __init__(self, channels: Channels, config: Config) -> None:
         self._numbers: list[int] = []  # the model's numbers of the batches, in the order of publication
         super().__init__(channels, config)
-        if not self.observer._paths:
+        if not self.observer._welcome["rings"]:
             raise AssertionError("the items do not go through a ring")
 
     def follows(self, action: Action) -> bool:
-        """See :class:`HostDriver`: the order of puts that wait together is not promised."""
+        """See :class:`HostDriver`.
+
+        The order of puts that wait together is not promised; and what a clear takes back behind a message that some
+        rank has holds its place until all ranks have that one.
+        """
+        if action.name in ("ClearRank", "ClearProducer"):
+            return len({bool(entry.taken) for entry in self.state.log}) < 2
         return action.name != "CallPut" or not self.state.waiting
 
     def compare(self) -> None:
