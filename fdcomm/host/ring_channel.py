@@ -11,7 +11,7 @@ import contextlib
 from typing import Any, Final
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError, SignalReplacedError
+from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError, PeerLostError, SignalReplacedError
 from fdcomm.host import refusals
 from fdcomm.host.members import Channel, Member, Place
 from fdcomm.ring import members as readers
@@ -122,6 +122,8 @@ class RingChannel(Channel):
                     look = self._look
                     late, here = look.missing(), look.read_for()
                     raise refusals.put_timeout(operation, late, here, epoch, deadline.waited()) from None
+            except FencedError:
+                raise refusals.fenced(operation, epoch) from None
             except (ClosedError, SignalReplacedError) as error:
                 raise refusals.shutting_down(operation) from error
 

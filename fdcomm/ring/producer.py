@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any, Final
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, PayloadError, PeerLostError
+from fdcomm.errors import CommTimeoutError, FencedError, PayloadError, PeerLostError
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import COUNT, HEAD, LIVES, WRITER_PID
 from fdcomm.ring.memory import Memory
@@ -93,10 +94,16 @@ class Producer:
             putting.check(made.nbytes, operation)
         return self._do(limit, operation, count, made, thing)
 
-    def put_stream(self, stream: bytes, limit: float | None, operation: str, count: int = 1) -> int:
-        """Put an object that was pickled elsewhere. Errors: see :meth:`put`."""
+    def put_stream(
+        self, stream: bytes, limit: float | None, operation: str, count: int, wanted: Callable[[], bool]
+    ) -> int:
+        """Put an object that was pickled elsewhere, if it is still wanted when there is room. Errors: see :meth:`put`.
+
+        Raises:
+            FencedError: It is not wanted any more.
+        """
         self._putting.check(len(stream), operation)
-        return self._do(limit, operation, count, Encoded(stream, ()), None)
+        return self._do(limit, operation, count, Encoded(stream, ()), None, wanted)
 
     def adopt(self, deadline: Deadline) -> bool:
         """Keep the segments that other producers have left, as far as they are still read, and remove the rest.
@@ -123,7 +130,15 @@ class Producer:
         with self._mutex:
             self._overflows.close(Deadline(_RELEASE_S, SYSTEM.monotonic), remove=remove)
 
-    def _do(self, limit: float | None, operation: str, count: int, made: Encoded | None, thing: object) -> int:
+    def _do(
+        self,
+        limit: float | None,
+        operation: str,
+        count: int,
+        made: Encoded | None,
+        thing: object,
+        wanted: Callable[[], bool] | None = None,
+    ) -> int:
         mutex, publisher, locks = self._mutex, self._publisher, self._memory.locks
         if not mutex.acquire(False) and not mutex.acquire(timeout=-1 if limit is None else limit):
             raise CommTimeoutError(
@@ -139,6 +154,8 @@ class Producer:
                 words[WRITER_PID] = self._pid
                 if publisher.head >= publisher.room:
                     publisher.make_room(limit, operation)
+                if wanted is not None and not wanted():
+                    raise FencedError(f"{operation}: nobody waits for this put any more", operation=operation)
                 words[self._memory.shape.of_slot(publisher.slot, COUNT)] = count
                 if made is None:
                     self._putting.put_straight(thing, limit, operation)

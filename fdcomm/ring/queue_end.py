@@ -40,6 +40,7 @@ class QueueEnd:
         self.port: RankPort | None = None
         self._epoch = self.look.clears()[0]
         self._put_last = 0
+        self._closed = False
 
     @property
     def epoch(self) -> int:
@@ -59,7 +60,7 @@ class QueueEnd:
 
     def put_stream(self, stream: bytes, limit: float | None, operation: str, count: int) -> int:
         """Put a pickled object; see :meth:`Producer.put_stream`."""
-        number = self._producer.put_stream(stream, limit, operation, count)
+        number = self._producer.put_stream(stream, limit, operation, count, lambda: not self._closed)
         self._put_last = number
         return number
 
@@ -99,7 +100,8 @@ class QueueEnd:
         return peek(self._memory, self.look, Deadline(_CLEAR_S, SYSTEM.monotonic))
 
     def close(self, *, leave: bool) -> None:
-        """Stop being the rank's reader: in order, or as one that has died."""
+        """Stop being the rank's reader: in order, or as one that has died. A put that waits is not carried out."""
+        self._closed = True
         port, self.port = self.port, None
         if port is not None:
             port.close(leave=leave)
