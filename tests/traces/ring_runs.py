@@ -132,8 +132,18 @@ def accept(run: list[Event]) -> Verdict:
 
 
 def _where(run: list[Event], action: str, last: bool = False) -> int:
+    """Return where a process does it that is not killed right after: then nothing would show that it did not."""
     found = [number for number, event in enumerate(run) if event["action"] == action]
-    return found[-1 if last else 0]
+    lived = [number for number in found if _next(run, number) != "Kill"]
+    return lived[-1 if last else 0]
+
+
+def _next(run: list[Event], at: int) -> str:
+    """What the same process does next."""
+    who = run[at].get("who")
+    return next(
+        (e["action"] for e in run[at + 1 :] if e.get("who") == who and e["action"] not in ("Flush", "Fence")), ""
+    )
 
 
 def _changed(run: list[Event], at: int, **fields: Any) -> list[Event]:
