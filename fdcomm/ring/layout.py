@@ -25,6 +25,7 @@ __all__ = (
     "MOST_RANKS",
     "PARTS",
     "PID",
+    "SEGMENTS",
     "SEQ",
     "SIZE",
     "VOID",
@@ -54,6 +55,8 @@ WANT: Final = 3 * _LINE
 WANT_BELL: Final = 4 * _LINE
 """Changed before the writer is woken."""
 WRITER_PID: Final = 5 * _LINE
+SEGMENTS: Final = WRITER_PID + 1
+"""How many segments for large payloads were made: the number of the last one. Stored under the writer's lock."""
 FLAGS: Final = 6 * _LINE
 """A byte for each line: its reader sleeps, or is about to."""
 LIVES: Final = FLAGS + 2 * MOST_RANKS // 8
