@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.guards import Bug, bug
-from models.ring_overflow import Config as OverflowConfig
+from models.ring_segments import Config as OverflowConfig
 from models.ring_state import Config
 from models.ring_wait import Config as WaitConfig
 

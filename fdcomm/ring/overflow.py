@@ -165,6 +165,8 @@ class Overflows:
                 self._pool.remove(item)
                 ownership.forget(item.segment)
                 item.segment.close()
+        if not remove and self._memory.board.is_over():  # meanwhile: who ended it did not find these
+            self._remove_all(deadline)
 
     def _remove_all(self, deadline: Deadline) -> None:
         """Remove what is this writer's, or nobody's."""
@@ -202,6 +204,8 @@ class Mapped:
     def view(self, number: int, deadline: Deadline) -> memoryview | None:
         """Return the bytes of a segment; None: it is gone, so the message was over for everybody who is counted."""
         segment = self._known.get(number)
+        if segment is not None and segment.superseded():
+            segment = None
         if segment is None:
             self._forget()
             files = Files(self._memory.segment.files.directory)
