@@ -70,7 +70,7 @@ class RingWriter:
         self._memory = memory
         self._mutex = threading.Lock()
         words = memory.board.words
-        memory.locks.take_writer(deadline, operation, lambda: f" by process {words[WRITER_PID]}")
+        memory.locks.take_writer(deadline, operation, lambda: members.holder(memory.board))
         words[WRITER_PID] = os.getpid()
         self._payloads = memory.payloads
         self._slot_bytes = memory.shape.slot_bytes
@@ -275,6 +275,7 @@ class RingWriter:
                     over = memory.board.is_over()
                     self._publisher.look()
                 self._overflows.close(deadline, remove=over, passed=self._publisher.passed)
+                memory.board.words[WRITER_PID] = 0
                 memory.close(deadline)
 
     def __enter__(self) -> RingWriter:
