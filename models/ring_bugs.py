@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from models.guards import Bug, bug
+from models.ring_place import Config as PlaceConfig
 from models.ring_segments import Config as OverflowConfig
 from models.ring_state import Config
 from models.ring_wait import Config as WaitConfig
 
-__all__ = ("BUGS", "OVERFLOW", "WAIT")
+__all__ = ("BUGS", "OVERFLOW", "PLACE", "WAIT")
 
 R = frozenset[int]
 _ONE = Config(ranks=1)
@@ -59,5 +60,15 @@ OVERFLOW: dict[str, Bug[OverflowConfig]] = dict(
         bug("ChecksPlace", "Stable", _ZOMBIE),
         bug("TakesOver", "NothingLeft", OverflowConfig(writers=2, puts=1, leavers=R({0}))),
         bug("SweepsNew", "EndsClean", OverflowConfig(puts=1, mortal=R({0})), liveness=True),
+    )
+)
+
+PLACE: dict[str, Bug[PlaceConfig]] = dict(
+    (
+        bug("SeesAgain", "NoneSkipped", PlaceConfig()),
+        bug("KernelLock", "HeldByTheLiving", PlaceConfig(mortal=R({0}))),
+        bug("TakesLock", "OneAtATime", PlaceConfig()),
+        bug("GivesBack", "PutsEnd", PlaceConfig(), liveness=True),
+        bug("AsksLife", "NamesTheHolder", PlaceConfig(mortal=R({0}), stoppable=R({1}), writers=3)),
     )
 )

@@ -50,7 +50,7 @@ class Outcome:
     def __str__(self) -> str:
         said = "" if self.seen else "not seen"
         verdict = (said or "seen, as it may be") if self.may else (said or "SEEN, AND MUST NOT BE")
-        return f"{self.pattern:42} {self.rounds:9,} rounds {self.seen:7,} times  {self.seconds:5.1f} s  {verdict}"
+        return f"{self.pattern:42} {self.rounds:9,} rounds {self.seen:9,} times  {self.seconds:5.1f} s  {verdict}"
 
 
 def run(seconds: float, seed: int, rounds: int, patterns: Sequence[str] = tuple(PATTERNS)) -> list[Outcome]:

@@ -1,8 +1,9 @@
 """One process of a litmus test: ``python -m tests.litmus.sides <file> <side> <seed> <seconds> <rounds> <pattern>...``.
 
 Two processes go through rounds together. In each they meet, wait for some loops that their seed says, and do their
-side of the pattern: words of shared memory as memoryviews, as the ring has them. A word's value is the round's number,
-so nothing is ever set back. Side 0 compares what both saw in the round before, and prints the counts.
+side of the pattern, on one line of memory after the other: words of shared memory as memoryviews, as the ring has them.
+A word's value is the round's number, so nothing is ever set back. Side 0 compares what both saw in the round before,
+and prints the counts.
 """
 
 from __future__ import annotations
@@ -14,82 +15,110 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fdcomm.ring.kernel import RING_KERNEL
 
 __all__ = ("BYTES", "PATTERNS", "PLANTED", "main")
 
-BYTES = 1 << 16
+BYTES = 1 << 17
 _LINE = 8
 _MEET = (0, _LINE)
 _STOP = 2 * _LINE
 _SAW = (3 * _LINE, 4 * _LINE)
 _X = 64 * _LINE
 _Y = 256 * _LINE
-_LINES = 64
+_LINES = 32
+_PAYLOAD = 1024
+_PAYLOADS = (1 << 15, 1 << 16)
+"""Where each side's payloads are, in bytes. They are stored before the word, as in a ring: while they are on their way
+to memory, which takes long because the other side has read them, the word waits behind them."""
 _LOOPS = 12
 _SPINS = 500
 
-Step = Callable[[int], bool]
+Step = Callable[[int], int]
 
 
 def _stores(words: Any, bytes_: Any, name: str, side: int) -> Step:
-    """Store mine, then look at yours. True: yours was not there."""
+    """For each line: store mine, then look at yours. Returns the lines in which yours was not there, as bits."""
     fence, barrier = RING_KERNEL.fence, RING_KERNEL.barrier
     mine, yours = ((_X, _Y), (_Y, _X))[side]
+    places = [(1 << line, mine + line * _LINE, yours + line * _LINE) for line in range(_LINES)]
+    payload = bytes(_PAYLOAD)
+    slots = [_PAYLOADS[side] + line * _PAYLOAD for line in range(_LINES)]
+    theirs = bytes_[_PAYLOADS[1 - side] : _PAYLOADS[1 - side] + _LINES * _PAYLOAD]
 
-    def plain(number: int) -> bool:
-        place = number % _LINES * _LINE
-        words[mine + place] = number
-        return bool(words[yours + place] != number)
+    def plain(number: int) -> int:
+        missed = len(bytes(theirs)) & 0
+        for (bit, my, your), slot in zip(places, slots, strict=True):
+            bytes_[slot : slot + _PAYLOAD] = payload
+            words[my] = number
+            if words[your] != number:
+                missed |= bit
+        return missed
 
-    def fenced(number: int) -> bool:
-        place = number % _LINES * _LINE
-        words[mine + place] = number
-        fence()
-        return bool(words[yours + place] != number)
-
-    def behind_barrier(number: int) -> bool:
-        place = number % _LINES * _LINE
-        words[mine + place] = number
-        barrier()
-        return bool(words[yours + place] != number)
+    def behind(between: Callable[[], object], number: int) -> int:
+        missed = len(bytes(theirs)) & 0
+        for (bit, my, your), slot in zip(places, slots, strict=True):
+            bytes_[slot : slot + _PAYLOAD] = payload
+            words[my] = number
+            between()
+            if words[your] != number:
+                missed |= bit
+        return missed
 
     if name == "store buffering":
         return plain
     if name == "store buffering, fences":
-        return fenced
-    return behind_barrier if side else plain
+        return partial(behind, fence)
+    return partial(behind, barrier) if side else plain
 
 
 def _wakes(words: Any, bytes_: Any, name: str, side: int) -> Step:
-    """Side 0 publishes and looks for flags; side 1 raises its flag, a byte, and looks. True: nothing was seen."""
-    barrier = RING_KERNEL.barrier if "barrier" in name else lambda: None
+    """Side 0 publishes and looks at a word of flags; side 1 raises its flag, a byte, and looks.
 
-    def publish(number: int) -> bool:
-        place = number % _LINES * _LINE
-        words[_X + place] = number
-        return not words[_Y + place]
+    Returns the lines in which the other's was not there. Flags have two words, used in turn: the other one is lowered.
+    """
+    barrier: Callable[[], object] = RING_KERNEL.barrier if "barrier" in name else int
+    places = [(1 << line, _X + line * _LINE, _Y + line * _LINE) for line in range(_LINES)]
 
-    def sleep(number: int) -> bool:
-        place = number % _LINES * _LINE
-        bytes_[8 * (_Y + place)] = 1
-        barrier()
-        missed = bool(words[_X + place] != number)
-        # The flag that is used 32 rounds from now is lowered: the other side is no further than one round away.
-        bytes_[8 * (_Y + (number + 32) % _LINES * _LINE)] = 0
+    payload = bytes(_PAYLOAD)
+    slots = [_PAYLOADS[0] + line * _PAYLOAD for line in range(_LINES)]
+
+    def publish(number: int) -> int:
+        missed, turn = 0, number % 2
+        for (bit, told, flag), slot in zip(places, slots, strict=True):
+            bytes_[slot : slot + _PAYLOAD] = payload
+            words[told] = number
+            if not words[flag + turn]:
+                missed |= bit
         return missed
 
-    return sleep if side else publish
+    def sleep(number: int) -> int:
+        missed, turn = 0, number % 2
+        for (bit, told, flag), slot in zip(places, slots, strict=True):
+            bytes(bytes_[slot : slot + _PAYLOAD])
+            bytes_[8 * (flag + turn)] = 1
+            barrier()
+            if words[told] != number:
+                missed |= bit
+        return missed
+
+    def lowering(number: int) -> int:
+        for _, _, flag in places:
+            words[flag + 1 - number % 2] = 0
+        return sleep(number)
+
+    return lowering if side else publish
 
 
 def _messages(words: Any, bytes_: Any, name: str, side: int) -> Step:
-    """Side 0 stores a payload, then its number; side 1 waits for the number. True: the payload was not there."""
+    """Side 0 stores a payload, then its number; side 1 waits for the number. 1: the payload was not there."""
     payload = memoryview(bytearray(56)).cast("q")
     late = name in PLANTED
 
-    def write(number: int) -> bool:
+    def write(number: int) -> int:
         place = number % _LINES * _LINE
         payload[0] = payload[3] = payload[6] = number
         if late:
@@ -97,30 +126,30 @@ def _messages(words: Any, bytes_: Any, name: str, side: int) -> Step:
             os.sched_yield()
         bytes_[8 * (_X + place) : 8 * (_X + place) + 56] = memoryview(payload).cast("B")
         words[_Y + place] = number
-        return True
+        return 1
 
-    def read(number: int) -> bool:
+    def read(number: int) -> int:
         place = number % _LINES * _LINE
         while words[_Y + place] != number:
             os.sched_yield()
         copied = bytes(bytes_[8 * (_X + place) : 8 * (_X + place) + 56])
         found = memoryview(copied).cast("q")
-        return any(found[at] != number for at in (6, 3, 0))
+        return int(any(found[at] != number for at in (6, 3, 0)))
 
     return read if side else write
 
 
 def _tears(words: Any, bytes_: Any, name: str, side: int) -> Step:
-    """Side 0 stores all bits and none in turn; side 1 loads. True: something else was seen."""
+    """Side 0 stores all bits and none in turn; side 1 loads. 1: something else was seen."""
 
-    def write(number: int) -> bool:
-        for _ in range(8):
+    def write(number: int) -> int:
+        for _ in range(100):
             words[_X] = -1
             words[_X] = 0
-        return True
+        return 1
 
-    def read(number: int) -> bool:
-        return any(words[_X] not in (0, -1) for _ in range(16))
+    def read(number: int) -> int:
+        return int(any(words[_X] not in (0, -1) for _ in range(200)))
 
     return read if side else write
 
@@ -140,8 +169,8 @@ PLANTED = {"planted: number first": _messages}
 
 
 def _rounds(words: Any, side: int, chance: random.Random, step: Step, first: int, end: float) -> tuple[int, int, int]:
-    """Go through rounds until time is over. Returns the last one, how many, and in how many both say True."""
-    number, both, saw = first, 0, False
+    """Go through rounds until time is over. Returns the last one, how many, and how often both say so of one line."""
+    number, both, saw = first, 0, 0
     limit = first + int(words[_STOP + 1])
     while True:
         number += 1
@@ -154,7 +183,7 @@ def _rounds(words: Any, side: int, chance: random.Random, step: Step, first: int
             spins += 1
             if spins > _SPINS:
                 os.sched_yield()
-        both += saw and bool(words[_SAW[1 - side] + (number - 1) % 2])
+        both += (saw & words[_SAW[1 - side] + (number - 1) % 2]).bit_count()
         if words[_STOP] == number:
             return number, number - first - 1, both
         for _ in range(chance.randrange(_LOOPS)):

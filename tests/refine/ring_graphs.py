@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models import ring, ring_overflow, ring_state, ring_wait
+from models import ring, ring_overflow, ring_place, ring_state, ring_wait
 from models.graph import Difference, Named, build, compare, named
 from models.ring_bugs import BUGS, WAIT
 from models.ring_bugs import OVERFLOW as OVERFLOW_BUGS
+from models.ring_bugs import PLACE as PLACE_BUGS
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "OVERFLOW", "SMALL", "WAITING", "compared")
+__all__ = ("FAULTY", "FIXED", "OVERFLOW", "PLACE", "SMALL", "WAITING", "compared")
 
 R = frozenset[int]
 
@@ -37,13 +38,19 @@ OVERFLOW: dict[str, ring_overflow.Config] = {
         writers=2, leavers=R({0}), mortal=R({1})
     ),
 }
-SMALL = ("a reader is given up, and another one comes", "a clear, which may be killed", "one sleeps", *OVERFLOW)
+PLACE: dict[str, ring_place.Config] = {
+    "2 processes put in turn": ring_place.Config(puts=2, mortal=R({0}), stoppable=R({1})),
+}
+SMALL = ("a reader is given up, and another one comes", "a clear, which may be killed", "one sleeps", *OVERFLOW, *PLACE)
 
 # LivesLast and FreshBell need too many states for a dump: smaller configurations have all of their steps.
-FAULTY: dict[str, ring.Config | ring_wait.Config | ring_overflow.Config] = {
+_Config = ring.Config | ring_wait.Config | ring_overflow.Config | ring_place.Config
+
+FAULTY: dict[str, _Config] = {
     **{name: bug.config for name, bug in BUGS.items()},
     **{name: bug.config for name, bug in WAIT.items()},
     **{name: bug.config for name, bug in OVERFLOW_BUGS.items()},
+    **{name: bug.config for name, bug in PLACE_BUGS.items()},
     "LivesLast": ring.Config(ranks=2, puts=1, guards=ring.Guards.without("LivesLast")),
     "FreshBell": ring_wait.Config(tellers=2, guards=ring_wait.Guards.without("FreshBell")),
 }
@@ -80,12 +87,20 @@ def _decode_waiting(state: Mapping[str, Any]) -> ring_wait.State:
 _FUNCTIONS = ("pc", "owner", "holds", "data", "use", "where", "life", "begun", "pos", "hand")
 
 
+_PLACE_FUNCTIONS = ("seq", "data", "pc", "known", "count", "told")
+
+
 def _decode_overflow(state: Mapping[str, Any]) -> ring_overflow.State:
     return ring_overflow.State(**{**state, **{name: function(state[name], len(state[name])) for name in _FUNCTIONS}})
 
 
+def _decode_place(state: Mapping[str, Any]) -> ring_place.State:
+    functions = {name: function(state[name], len(state[name])) for name in _PLACE_FUNCTIONS}
+    return ring_place.State(**{**state, **functions, "got": tuple(state["got"]), "sent": tuple(state["sent"])})
+
+
 def compared(
-    config: ring.Config | ring_wait.Config | ring_overflow.Config,
+    config: _Config,
 ) -> tuple[Named[Any], Difference[Any]]:
     """Return TLC's graph, and what the model's graph lacks or has too much."""
     wanted: Named[Any]
@@ -96,6 +111,9 @@ def compared(
     elif isinstance(config, ring_wait.Config):
         wanted = tlc_graph("ring/RingWait.tla", config.constants(), ring_wait.State._fields, _decode_waiting)
         model = ring_wait.RingWait(config)
+    elif isinstance(config, ring_place.Config):
+        wanted = tlc_graph("ring/RingPlace.tla", config.constants(), ring_place.State._fields, _decode_place)
+        model = ring_place.RingPlace(config)
     else:
         fields = ring_overflow.State._fields
         wanted = tlc_graph("ring/RingOverflow.tla", config.constants(), fields, _decode_overflow)

@@ -53,6 +53,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("ring/Ring.tla", ring_graphs.FIXED),
         ("ring/RingWait.tla", ring_graphs.WAITING),
         ("ring/RingOverflow.tla", ring_graphs.OVERFLOW),
+        ("ring/RingPlace.tla", ring_graphs.PLACE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
     tables += [(module.path, module.configs) for module in published_graphs.MODULES.values()]

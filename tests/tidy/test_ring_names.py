@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_overflow, ring_wait
+from models import ring, ring_overflow, ring_place, ring_wait
 from tests.explore.contract import contract
 from tests.tidy.sources import ROOT
 
@@ -16,6 +16,7 @@ MODELS: dict[str, Any] = {
     "Ring": ring.Ring(),
     "RingWait": ring_wait.RingWait(),
     "RingOverflow": ring_overflow.RingOverflow(),
+    "RingPlace": ring_place.RingPlace(),
 }
 # Taken only by the variant without the guard OwnFlag.
 ONLY_WITHOUT = {"LowerAll"}

@@ -40,7 +40,7 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(large: bool) -> list[Check]:
-    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW]
+    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE]
     found = [Check(_P, "V2", name, _graph, (name, name)) for name in (every if large else ring_graphs.SMALL)]
     if large:
         found += [Check(_P, "V2", f"without {name}", _graph, (f"without {name}", name)) for name in ring_graphs.FAULTY]
@@ -48,7 +48,12 @@ def _v2(large: bool) -> list[Check]:
 
 
 def _graph(what: str, name: str) -> Row:
-    tables: Mapping[str, Any] = {**ring_graphs.FIXED, **ring_graphs.WAITING, **ring_graphs.OVERFLOW}
+    tables: Mapping[str, Any] = {
+        **ring_graphs.FIXED,
+        **ring_graphs.WAITING,
+        **ring_graphs.OVERFLOW,
+        **ring_graphs.PLACE,
+    }
     config = {**tables, **ring_graphs.FAULTY}[name]
     return rows.graph(_P, what, rows.numbers(config.constants()), *ring_graphs.compared(config))
 
