@@ -28,7 +28,7 @@ class State(NamedTuple):
     pid: int
     pc: tuple[str, ...]
     known: tuple[int, ...]
-    count: tuple[int, ...]
+    asked: tuple[int, ...]
     stopped: frozenset[int]
     told: tuple[int, ...]
     got: tuple[int, ...]
@@ -117,13 +117,13 @@ class RingPlace(Model[State]):
         return s._replace(pc=replaced(s.pc, p, there), **fields)
 
     def _message(self, s: State, p: int) -> int:
-        return p * self.config.puts + s.count[p]
+        return p * self.config.puts + s.asked[p]
 
     def ask(self, s: State, p: int) -> State | None:
         """A put begins."""
-        if not self._at(s, p, "idle") or s.count[p] == self.config.puts:
+        if not self._at(s, p, "idle") or s.asked[p] == self.config.puts:
             return None
-        return self._to(s, p, "wait" if self.guards.TakesLock else "see", count=replaced(s.count, p, s.count[p] + 1))
+        return self._to(s, p, "wait" if self.guards.TakesLock else "see", asked=replaced(s.asked, p, s.asked[p] + 1))
 
     def take(self, s: State, p: int) -> State | None:
         """The lock is free."""

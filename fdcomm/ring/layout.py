@@ -55,7 +55,7 @@ WANT: Final = 3 * _LINE
 WANT_BELL: Final = 4 * _LINE
 """Changed before the writer is woken."""
 WRITER_PID: Final = 5 * _LINE
-SEGMENTS: Final = WRITER_PID + 1
+SEGMENTS: Final = WRITER_PID + 2
 """How many segments for large payloads were made: the number of the last one. Stored under the writer's lock."""
 FLAGS: Final = 6 * _LINE
 """A byte for each line: its reader sleeps, or is about to."""

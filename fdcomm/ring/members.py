@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from fdcomm.deadline import Deadline
@@ -115,14 +116,14 @@ def holder(board: Board) -> str:
     The word may be of one that was killed there, while its successor has not stored its own yet.
     """
     pid = board.words[WRITER_PID]
+    if not pid:
+        return ""
     try:
-        if pid:
+        with suppress(PermissionError):  # another user's: it lives
             os.kill(pid, 0)
     except ProcessLookupError:
         return ""
-    except OSError:
-        pass  # another user's: it lives
-    return f" by process {pid}" if pid else ""
+    return f" by process {pid}"
 
 
 def zombies(board: Board) -> bool:

@@ -78,7 +78,7 @@ class Overflows:
             deadline: Limit of the waits for other processes that make or remove segments just now.
         """
         over = self._over(passed)
-        free = [] if zombies else [item for item in self._pool if item.message <= over]
+        free = [] if zombies else [item for item in self._pool if self._is_over(item, over)]
         fits = [item for item in free if item.segment.nbytes >= nbytes]
         if fits:
             return max(fits, key=lambda item: item.message)
@@ -117,7 +117,7 @@ class Overflows:
             if instance != _instance(self._memory):
                 continue
             if number in mine:
-                if mine[number].message <= over:
+                if self._is_over(mine[number], over):
                     self._remove(mine[number], deadline)
                 continue
             segment = _abandoned(self._memory, name, deadline)
@@ -153,13 +153,20 @@ class Overflows:
         words, shape = self._memory.board.words, self._memory.shape
         return min(passed, max(words[shape.of_line(line, BEGUN)] for line in range(shape.lines)))
 
+    def _is_over(self, item: Overflow, over: int) -> bool:
+        """Nobody has to read it: it was passed, or its slot says another number. A slot does when it was used again, or
+        when the message was taken back before anybody had begun it.
+        """
+        shape, number = self._memory.shape, item.message
+        return number <= over or self._memory.board.words[shape.of_slot((number - 1) % shape.slots)] != number
+
     def close(self, deadline: Deadline, *, remove: bool, passed: int = 0) -> None:
         """Let go of all. ``remove``: the ring is gone, or goes. Else what is over is removed, and the rest is left."""
         if remove:
             self._remove_all(deadline)
         over = self._over(passed) if self._pool else 0
         for item in sorted(self._pool, key=lambda item: item.number):
-            if item.message <= over:
+            if self._is_over(item, over):
                 self._remove(item, deadline)
             else:
                 self._pool.remove(item)

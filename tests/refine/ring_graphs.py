@@ -87,7 +87,7 @@ def _decode_waiting(state: Mapping[str, Any]) -> ring_wait.State:
 _FUNCTIONS = ("pc", "owner", "holds", "data", "use", "where", "life", "begun", "pos", "hand")
 
 
-_PLACE_FUNCTIONS = ("seq", "data", "pc", "known", "count", "told")
+_PLACE_FUNCTIONS = ("seq", "data", "pc", "known", "asked", "told")
 
 
 def _decode_overflow(state: Mapping[str, Any]) -> ring_overflow.State:

@@ -35,18 +35,18 @@ VARIABLES
     pid,        \* the word that says who has it; -1: nobody has said so
     pc,         \* what each writer does next
     known,      \* the last number, as each writer knows
-    count,      \* puts that each writer has begun
+    asked,      \* puts that each writer has begun
     stopped,    \* writers that are stopped
     told,       \* who each writer was told that holds the lock; W: somebody who has not said so; -1: nothing
     got,        \* history: what the reader was given
     sent        \* history: what was published
 
-vars == <<seq, data, cursor, lock, pid, pc, known, count, stopped, told, got, sent>>
+vars == <<seq, data, cursor, lock, pid, pc, known, asked, stopped, told, got, sent>>
 
 Init ==
     /\ seq = [k \in Slots |-> 0] /\ data = [k \in Slots |-> 0] /\ cursor = 0
     /\ lock = -1 /\ pid = -1
-    /\ pc = [p \in Writers |-> "idle"] /\ known = [p \in Writers |-> 0] /\ count = [p \in Writers |-> 0]
+    /\ pc = [p \in Writers |-> "idle"] /\ known = [p \in Writers |-> 0] /\ asked = [p \in Writers |-> 0]
     /\ stopped = {} /\ told = [p \in Writers |-> -1]
     /\ got = <<>> /\ sent = <<>>
 
@@ -56,11 +56,11 @@ Slot(n) == (n - 1) % K
 Set(f, p, to) == [f EXCEPT ![p] = to]
 To(p, there) == pc' = [pc EXCEPT ![p] = there]
 At(p, from) == pc[p] = from /\ p \notin stopped
-Message(p) == p * Puts + count[p]
+Message(p) == p * Puts + asked[p]
 
 Ask(p) ==
-    /\ p \in Writers /\ At(p, "idle") /\ count[p] < Puts
-    /\ count' = Set(count, p, count[p] + 1)
+    /\ p \in Writers /\ At(p, "idle") /\ asked[p] < Puts
+    /\ asked' = Set(asked, p, asked[p] + 1)
     /\ To(p, IF TakesLock THEN "wait" ELSE "see")
     /\ UNCHANGED <<seq, data, cursor, lock, pid, known, stopped, told, got, sent>>
 
@@ -68,21 +68,21 @@ Take(p) ==
     /\ p \in Writers /\ At(p, "wait") /\ lock = -1
     /\ lock' = p
     /\ To(p, "name")
-    /\ UNCHANGED <<seq, data, cursor, pid, known, count, stopped, told, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, pid, known, asked, stopped, told, got, sent>>
 
 \* Who has the place says so, for those who wait in vain.
 Name(p) ==
     /\ p \in Writers /\ At(p, "name")
     /\ pid' = p
     /\ To(p, "see")
-    /\ UNCHANGED <<seq, data, cursor, lock, known, count, stopped, told, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, lock, known, asked, stopped, told, got, sent>>
 
 \* The state of the ring is what is in its memory now.
 See(p) ==
     /\ p \in Writers /\ At(p, "see")
     /\ known' = IF SeesAgain THEN Set(known, p, Head0) ELSE known
     /\ To(p, "fill")
-    /\ UNCHANGED <<seq, data, cursor, lock, pid, count, stopped, told, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, lock, pid, asked, stopped, told, got, sent>>
 
 \* When the slot is free.
 Fill(p) ==
@@ -90,7 +90,7 @@ Fill(p) ==
     /\ known[p] + 1 - K <= cursor
     /\ data' = Set(data, Slot(known[p] + 1), Message(p))
     /\ To(p, "publish")
-    /\ UNCHANGED <<seq, cursor, lock, pid, known, count, stopped, told, got, sent>>
+    /\ UNCHANGED <<seq, cursor, lock, pid, known, asked, stopped, told, got, sent>>
 
 Publish(p) ==
     /\ p \in Writers /\ At(p, "publish")
@@ -98,14 +98,14 @@ Publish(p) ==
     /\ known' = Set(known, p, known[p] + 1)
     /\ sent' = Append(sent, Message(p))
     /\ To(p, IF TakesLock THEN "give" ELSE "idle")
-    /\ UNCHANGED <<data, cursor, lock, pid, count, stopped, told, got>>
+    /\ UNCHANGED <<data, cursor, lock, pid, asked, stopped, told, got>>
 
 Give(p) ==
     /\ p \in Writers /\ At(p, "give")
     /\ lock' = IF GivesBack THEN -1 ELSE lock
     /\ pid' = -1
     /\ To(p, "idle")
-    /\ UNCHANGED <<seq, data, cursor, known, count, stopped, told, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, known, asked, stopped, told, got, sent>>
 
 \* A writer that waits in vain is told who has the place. Nothing was put. The word may be of one who was killed.
 GiveUp(p) ==
@@ -113,19 +113,19 @@ GiveUp(p) ==
     /\ lock \in stopped
     /\ told' = Set(told, p, IF pid = -1 \/ (AsksLife /\ pc[pid] = "dead") THEN W ELSE pid)
     /\ To(p, "idle")
-    /\ UNCHANGED <<seq, data, cursor, lock, pid, known, count, stopped, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, lock, pid, known, asked, stopped, got, sent>>
 
 Read(l) ==
     /\ l \in {0}
     /\ seq[Slot(cursor + 1)] = cursor + 1
     /\ got' = Append(got, data[Slot(cursor + 1)])
     /\ cursor' = cursor + 1
-    /\ UNCHANGED <<seq, data, lock, pid, pc, known, count, stopped, told, sent>>
+    /\ UNCHANGED <<seq, data, lock, pid, pc, known, asked, stopped, told, sent>>
 
 Stop(p) ==
     /\ p \in Stoppable /\ p \notin stopped /\ pc[p] # "dead"
     /\ stopped' = stopped \cup {p}
-    /\ UNCHANGED <<seq, data, cursor, lock, pid, pc, known, count, told, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, lock, pid, pc, known, asked, told, got, sent>>
 
 \* Also one that is stopped. A lock of the kernel is free then.
 Kill(p) ==
@@ -133,7 +133,7 @@ Kill(p) ==
     /\ stopped' = stopped \ {p}
     /\ lock' = IF lock = p /\ KernelLock THEN -1 ELSE lock
     /\ To(p, "dead")
-    /\ UNCHANGED <<seq, data, cursor, pid, known, count, told, got, sent>>
+    /\ UNCHANGED <<seq, data, cursor, pid, known, asked, told, got, sent>>
 
 Next ==
     \/ \E p \in Writers : Ask(p) \/ Take(p) \/ Name(p) \/ See(p) \/ Fill(p) \/ Publish(p) \/ Give(p) \/ GiveUp(p)
@@ -146,7 +146,7 @@ Spec == Init /\ [][Next]_vars
 TypeOK ==
     /\ seq \in [Slots -> Nat] /\ data \in [Slots -> {0} \cup Messages] /\ cursor \in Nat
     /\ lock \in {-1} \cup Writers /\ pid \in {-1} \cup Writers /\ stopped \subseteq Writers
-    /\ count \in [Writers -> 0 .. Puts] /\ told \in [Writers -> -1 .. W]
+    /\ asked \in [Writers -> 0 .. Puts] /\ told \in [Writers -> -1 .. W]
 
 \* The reader gets what was published, in that order, and nothing twice.
 InOrder == Len(got) <= Len(sent) /\ got = SubSeq(sent, 1, Len(got))
