@@ -58,6 +58,7 @@ bench: $(READY)
 # Hours, not minutes: large configurations and long random runs with new seeds.
 nightly: $(READY)
 	@$(BIN)/python -m tests.verify $(if $(CHECKS),--jobs $(CHECKS)) --size large
+	@$(BIN)/python -m tests.litmus
 	@FDCOMM_PROFILE=deep $(BIN)/python -m pytest --timeout 7200 -n $(JOBS) $(TESTS) $(ARGS)
 
 lint: $(READY)

@@ -97,6 +97,10 @@ CATALOGUE: dict[str, Listed] = {
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),
     "ring.wait": Listed("models.ring_wait:RingWait", "models.ring_bugs:WAIT", "models.ring_wait", of_model=True),
+    "ring.place": Listed("models.ring_place:RingPlace", "models.ring_bugs:PLACE", "models.ring_place", of_model=True),
+    "ring.overflow": Listed(
+        "models.ring_overflow:RingOverflow", "models.ring_bugs:OVERFLOW", "models.ring_overflow", of_model=True
+    ),
     "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
     "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),
     "word.sequence": Listed(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from models.guards import Bug, bug
+from models.ring_place import Config as PlaceConfig
+from models.ring_segments import Config as OverflowConfig
 from models.ring_state import Config
 from models.ring_wait import Config as WaitConfig
 
-__all__ = ("BUGS", "WAIT")
+__all__ = ("BUGS", "OVERFLOW", "PLACE", "WAIT")
 
 R = frozenset[int]
 _ONE = Config(ranks=1)
@@ -44,5 +46,34 @@ WAIT: dict[str, Bug[WaitConfig]] = dict(
         bug("FreshBell", "NoLostWakeUp", WaitConfig(tellers=2, tells=2, spurious=False)),
         bug("OwnFlag", "NoLostWakeUp", WaitConfig(tells=2)),
         bug("Rechecks", "WaitsEnd", WaitConfig(mortal=R({0}), spurious=False), liveness=True),
+    )
+)
+
+_LEAVES = OverflowConfig(writers=2, leavers=R({0}))
+_ZOMBIE = OverflowConfig(ranks=2, fenceable=R({0}))
+
+OVERFLOW: dict[str, Bug[OverflowConfig]] = dict(
+    (
+        bug("AfterReaders", "Stable", OverflowConfig(slots=2)),
+        bug("AfterZombies", "Stable", _ZOMBIE),
+        bug("KeepsUnbegun", "Stable", OverflowConfig(slots=2, back=True, mortal=R({1}))),
+        bug("OneCounter", "Stable", OverflowConfig(writers=2, slots=2, leavers=R({0}))),
+        bug("LeavesUnread", "NeverGone", _LEAVES),
+        bug("TakesUnread", "NeverGone", _LEAVES),
+        bug("TakesLatest", "NeverGone", OverflowConfig(writers=2, slots=2, puts=3, segments=3, leavers=R({0}))),
+        bug("AsksLock", "OwnersOnly", OverflowConfig(writers=2)),
+        bug("ChecksPlace", "Stable", _ZOMBIE),
+        bug("TakesOver", "NothingLeft", OverflowConfig(writers=2, puts=1, leavers=R({0}))),
+        bug("SweepsNew", "EndsClean", OverflowConfig(puts=1, mortal=R({0})), liveness=True),
+    )
+)
+
+PLACE: dict[str, Bug[PlaceConfig]] = dict(
+    (
+        bug("SeesAgain", "NoneSkipped", PlaceConfig()),
+        bug("KernelLock", "HeldByTheLiving", PlaceConfig(mortal=R({0}))),
+        bug("TakesLock", "OneAtATime", PlaceConfig()),
+        bug("GivesBack", "PutsEnd", PlaceConfig(), liveness=True),
+        bug("AsksLife", "NamesTheHolder", PlaceConfig(mortal=R({0}), stoppable=R({1}), writers=3)),
     )
 )

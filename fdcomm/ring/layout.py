@@ -29,6 +29,7 @@ __all__ = (
     "MOST_RANKS",
     "PARTS",
     "PID",
+    "SEGMENTS",
     "SEQ",
     "SIZE",
     "WANT",
@@ -61,6 +62,8 @@ LAST: Final = WANT_BELL + 1
 WRITER_PID: Final = 5 * _LINE
 HEAD: Final = WRITER_PID + 1
 """Where a writer that takes its turn begins to look for the last message: that one, or the one before."""
+SEGMENTS: Final = WRITER_PID + 2
+"""How many segments for large payloads were made: the number of the last one. Stored under the writer's lock."""
 FLAGS: Final = 6 * _LINE
 """A byte for each line: its reader sleeps, or is about to."""
 LIVES: Final = FLAGS + 2 * MOST_RANKS // 8

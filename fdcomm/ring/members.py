@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import DuplicateRankError, RankError
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BEGUN, CURSOR, LIVES, PID
+from fdcomm.ring.layout import BEGUN, CURSOR, LIVES, PID, WRITER_PID
 
-__all__ = ("Place", "attach", "fence", "fence_dead", "leave", "zombies")
+__all__ = ("Place", "attach", "fence", "fence_dead", "holder", "leave", "zombies")
 
 
 class Place(NamedTuple):
@@ -107,6 +108,22 @@ def fence_dead(board: Board, ranks: Iterable[int]) -> tuple[int, ...]:
                 words[LIVES + rank] = life + 1
                 dead.append(rank)
     return tuple(dead)
+
+
+def holder(board: Board) -> str:
+    """Say which process has the writer's place: " by process 7"; "" if it has not said so.
+
+    The word may be of one that was killed there, while its successor has not stored its own yet.
+    """
+    pid = board.words[WRITER_PID]
+    if not pid:
+        return ""
+    try:
+        with suppress(PermissionError):  # another user's: it lives
+            os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    return f" by process {pid}"
 
 
 def zombies(board: Board) -> bool:

@@ -6,6 +6,7 @@ where the last writer was; publishes; and gives the place back. Who waits for ro
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, FencedError, PayloadError, PeerLostError
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import COUNT, HEAD, LIVES, WRITER_PID
+from fdcomm.ring.members import holder
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows
 from fdcomm.ring.payload import Encoded, encode
@@ -117,8 +119,7 @@ class Producer:
             if not locks.try_writer():
                 return False
             try:
-                self._publisher.sync()
-                self._overflows.take_over(deadline)
+                self._overflows.take_over(deadline, self._passed())
             finally:
                 locks.leave_writer()
             return True
@@ -126,9 +127,17 @@ class Producer:
             self._mutex.release()
 
     def close(self, *, remove: bool = False) -> None:
-        """Let go of the segments: whoever adopts them has them then; or remove them."""
+        """Let go of the segments: what is over is removed, and whoever adopts the rest has it then; or remove all."""
         with self._mutex:
-            self._overflows.close(Deadline(_RELEASE_S, SYSTEM.monotonic), remove=remove)
+            deadline = Deadline(_RELEASE_S, SYSTEM.monotonic)
+            self._overflows.close(deadline, remove=remove, passed=self._passed())
+
+    def _passed(self) -> int:
+        """The last message that everybody is done with, or will never ask for."""
+        self._publisher.sync()
+        with contextlib.suppress(PeerLostError):
+            self._publisher.look()
+        return self._publisher.passed
 
     def _do(
         self,
@@ -167,12 +176,13 @@ class Producer:
                 words[HEAD] = number = publisher.head
                 return number
             finally:
+                self._board.words[WRITER_PID] = 0
                 locks.leave_writer()
         finally:
             mutex.release()
 
     def _who(self) -> str:
-        return f" by process {self._board.words[WRITER_PID]}"
+        return holder(self._board)
 
 
 def _encode(thing: Any, operation: str) -> Encoded:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, ProtocolViolationError
+from fdcomm.errors import CommTimeoutError, ProtocolViolationError, SignalReplacedError
 from fdcomm.ring import members
 from fdcomm.ring.clearing import complete
 from fdcomm.ring.consumer import Consumer
@@ -131,9 +131,12 @@ class RankPort:
             words, place = self._board.words, self._memory.shape.of_slot(consumer.slot)
             segment, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
             if segment:
+                consumer.check()  # the three words were this message's
                 found = self._mapped.view(segment, Deadline(limit or _LEAVE_S, SYSTEM.monotonic))
                 if found is None:
                     consumer.check()
+                    if self._board.is_over():
+                        raise SignalReplacedError(f"{operation}: the ring was removed", operation=operation)
                     raise ProtocolViolationError(
                         f"{operation}: the payload's segment is gone, and its reader was not given up"
                     )

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import CommTimeoutError, PayloadError, ProtocolViolationError
+from fdcomm.errors import CommTimeoutError, PayloadError, ProtocolViolationError, SignalReplacedError
 from fdcomm.ring import clearing, members
 from fdcomm.ring.consumer import Consumer
 from fdcomm.ring.layout import FORM, LENGTH, PARTS, SIZE, Shape
@@ -130,9 +130,12 @@ class RingReader:
         number, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
         if not number:
             return memoryview(bytes(self._payloads[slot][:length])), parts, False
+        consumer.check()  # the three words were this message's
         found = self._mapped.view(number, _deadline(timeout, "get"))
         if found is None:
             consumer.check()
+            if self._memory.board.is_over():
+                raise SignalReplacedError("get: the ring was removed, or made anew; attach again", operation="get")
             raise ProtocolViolationError("get: the payload's segment is gone, and its reader was not given up")
         return found[:length], parts, True
 

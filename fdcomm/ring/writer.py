@@ -12,7 +12,7 @@ from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import CommTimeoutError
 from fdcomm.ring import clearing, members
 from fdcomm.ring.layout import LIVES, PID, WRITER_PID, Shape
-from fdcomm.ring.memory import Memory
+from fdcomm.ring.memory import Memory, remove_segment
 from fdcomm.ring.overflow import Overflows, clean
 from fdcomm.ring.payload import Encoded, not_pickled
 from fdcomm.ring.publisher import Publisher
@@ -69,7 +69,7 @@ class RingWriter:
         self._memory = memory
         self._mutex = threading.Lock()
         words = memory.board.words
-        memory.locks.take_writer(deadline, operation, lambda: f" by process {words[WRITER_PID]}")
+        memory.locks.take_writer(deadline, operation, lambda: members.holder(memory.board))
         words[WRITER_PID] = os.getpid()
         self._payloads = memory.payloads
         self._slot_bytes = memory.shape.slot_bytes
@@ -224,9 +224,17 @@ class RingWriter:
         self._memory.begin_close()
         with self._mutex:
             deadline = _deadline(timeout, "close")
-            if not self._memory.closed:
-                self._overflows.close(deadline, remove=remove)
-                self._memory.close(deadline, remove=remove)
+            memory = self._memory
+            if not memory.closed:
+                over = remove and memory.segment.owned
+                if over:  # first the ring: so nobody misses a segment of one that is there
+                    remove_segment(memory.segment, deadline)
+                else:
+                    over = memory.board.is_over()
+                    self._publisher.look()
+                self._overflows.close(deadline, remove=over, passed=self._publisher.passed)
+                memory.board.words[WRITER_PID] = 0
+                memory.close(deadline)
 
     def __enter__(self) -> RingWriter:
         return self

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_wait
+from models import ring, ring_overflow, ring_place, ring_wait
 from models.explore import explore
 from models.graph import build
 from models.liveness import leads_to
-from models.ring_bugs import BUGS, WAIT
+from models.ring_bugs import BUGS, OVERFLOW, PLACE, WAIT
 from tests.explore.contract import contract
 from tests.verify.configured import configured
 from tla import manifest
 
 ENTRIES = {entry.name: entry for entry in manifest.load() if entry.folder == "ring"}
-COUNTS = (
+COUNTS: tuple[str, ...] = (
     "MCRing_join",
     "MCRing_clear",
     "MCRing_after_clear",
@@ -26,9 +26,12 @@ COUNTS = (
     "RingWait_small",
     "RingWait_live",
 )
+COUNTS += ("RingOverflow_small", "RingOverflow_writers", "RingOverflow_live", "RingPlace_small", "RingPlace_live")
 MODELS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "Ring": (ring, ring.Ring, BUGS),
     "RingWait": (ring_wait, ring_wait.RingWait, WAIT),
+    "RingOverflow": (ring_overflow, ring_overflow.RingOverflow, OVERFLOW),
+    "RingPlace": (ring_place, ring_place.RingPlace, PLACE),
 }
 GUARDS = [(part, name) for part, (_, _, bugs) in MODELS.items() for name in bugs]
 # Found only after too many states for every run; TLC finds it in the nightly one.
@@ -44,7 +47,9 @@ def test_everything_holds(name: str) -> None:
     assert not result.violations
     assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
     if entry.mode == "live":
-        module = ring if entry.module == "MCRing" else ring_wait
+        module = {"MCRing": ring, "RingPlace": ring_place, "RingWait": ring_wait, "RingOverflow": ring_overflow}[
+            entry.module
+        ]
         graph = build(model)
         for prop in module.liveness(model):
             assert leads_to(graph, prop, module.fairness(model)) is None, prop.name
@@ -69,6 +74,9 @@ def test_what_is_claimed_is_reached() -> None:
     for config in (ring.Config(), ring.Config(ranks=1, puts=1, joins=1, fenceable=frozenset({0}))):
         assert explore(ring.Ring(config)).unreached in ((), ("a second reader gets a message",))
     assert explore(ring_wait.RingWait()).unreached == ()
+    assert explore(ring_place.RingPlace()).unreached == ()
+    zombie = ring_overflow.Config(fenceable=frozenset({0}))
+    assert explore(ring_overflow.RingOverflow(zombie)).unreached == ()
 
 
 def _bug(part: str, guard: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models import ring, ring_state, ring_wait
+from models import ring, ring_overflow, ring_place, ring_state, ring_wait
 from models.graph import Difference, Named, build, compare, named
 from models.ring_bugs import BUGS, WAIT
+from models.ring_bugs import OVERFLOW as OVERFLOW_BUGS
+from models.ring_bugs import PLACE as PLACE_BUGS
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "SMALL", "WAITING", "compared", "compared_waiting")
+__all__ = ("FAULTY", "FIXED", "OVERFLOW", "PLACE", "SMALL", "WAITING", "compared")
 
 R = frozenset[int]
 
@@ -30,17 +32,35 @@ WAITING: dict[str, ring_wait.Config] = {
     "a writer that waits for 2 readers": ring_wait.Config(tellers=2),
     "2 sleep": ring_wait.Config(sleepers=2),
 }
+OVERFLOW: dict[str, ring_overflow.Config] = {
+    "segments: a reader is given up, and another one comes": ring_overflow.Config(
+        segments=2, larger=R({2}), back=True, fenceable=R({0}), mortal=R({1})
+    ),
+    "segments: one writer leaves, the other one is killed": ring_overflow.Config(
+        writers=2, leavers=R({0}), mortal=R({1})
+    ),
+}
+PLACE: dict[str, ring_place.Config] = {
+    "2 processes put in turn": ring_place.Config(puts=2, mortal=R({0}), stoppable=R({1})),
+}
+
 SMALL = (
     "a reader is given up, and another one comes",
     "a clear, which may be killed",
     "a put after a clear",
     "one sleeps",
+    *OVERFLOW,
+    *PLACE,
 )
 
 # Some need too many states for a dump: smaller configurations have all of their steps.
-FAULTY: dict[str, ring.Config | ring_wait.Config] = {
+_Config = ring.Config | ring_wait.Config | ring_overflow.Config | ring_place.Config
+
+FAULTY: dict[str, _Config] = {
     **{name: bug.config for name, bug in BUGS.items()},
     **{name: bug.config for name, bug in WAIT.items()},
+    **{name: bug.config for name, bug in OVERFLOW_BUGS.items()},
+    **{name: bug.config for name, bug in PLACE_BUGS.items()},
     "LivesLast": ring.Config(ranks=2, puts=1, guards=ring.Guards.without("LivesLast")),
     "MarksOnce": ring.Config(ranks=1, puts=1, clears=2, guards=ring.Guards.without("MarksOnce")),
     "FreshBell": ring_wait.Config(tellers=2, guards=ring_wait.Guards.without("FreshBell")),
@@ -75,13 +95,38 @@ def _decode_waiting(state: Mapping[str, Any]) -> ring_wait.State:
     return ring_wait.State(**{**state, **rest, "mem": ring_wait.Mem(**mem), "buf": _rows(state["buf"], size)})
 
 
-def compared(config: ring.Config) -> tuple[Named[ring.State], Difference[ring.State]]:
+_FUNCTIONS = ("pc", "owner", "holds", "data", "use", "where", "life", "begun", "pos", "hand")
+
+
+_PLACE_FUNCTIONS = ("seq", "data", "pc", "known", "asked", "told")
+
+
+def _decode_overflow(state: Mapping[str, Any]) -> ring_overflow.State:
+    return ring_overflow.State(**{**state, **{name: function(state[name], len(state[name])) for name in _FUNCTIONS}})
+
+
+def _decode_place(state: Mapping[str, Any]) -> ring_place.State:
+    functions = {name: function(state[name], len(state[name])) for name in _PLACE_FUNCTIONS}
+    return ring_place.State(**{**state, **functions, "got": tuple(state["got"]), "sent": tuple(state["sent"])})
+
+
+def compared(
+    config: _Config,
+) -> tuple[Named[Any], Difference[Any]]:
     """Return TLC's graph, and what the model's graph lacks or has too much."""
-    wanted = tlc_graph("ring/Ring.tla", config.constants(), ring.State._fields, _decode)
-    return wanted, compare(wanted, named(build(ring.Ring(config))))
-
-
-def compared_waiting(config: ring_wait.Config) -> tuple[Named[ring_wait.State], Difference[ring_wait.State]]:
-    """The same for sleeping and waking."""
-    wanted = tlc_graph("ring/RingWait.tla", config.constants(), ring_wait.State._fields, _decode_waiting)
-    return wanted, compare(wanted, named(build(ring_wait.RingWait(config))))
+    wanted: Named[Any]
+    model: Any
+    if isinstance(config, ring.Config):
+        wanted = tlc_graph("ring/Ring.tla", config.constants(), ring.State._fields, _decode)
+        model = ring.Ring(config)
+    elif isinstance(config, ring_wait.Config):
+        wanted = tlc_graph("ring/RingWait.tla", config.constants(), ring_wait.State._fields, _decode_waiting)
+        model = ring_wait.RingWait(config)
+    elif isinstance(config, ring_place.Config):
+        wanted = tlc_graph("ring/RingPlace.tla", config.constants(), ring_place.State._fields, _decode_place)
+        model = ring_place.RingPlace(config)
+    else:
+        fields = ring_overflow.State._fields
+        wanted = tlc_graph("ring/RingOverflow.tla", config.constants(), fields, _decode_overflow)
+        model = ring_overflow.RingOverflow(config)
+    return wanted, compare(wanted, named(build(model)))

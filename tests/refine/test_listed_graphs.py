@@ -52,6 +52,8 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("ring/Ring.tla", ring_graphs.FIXED),
         ("ring/RingWait.tla", ring_graphs.WAITING),
+        ("ring/RingOverflow.tla", ring_graphs.OVERFLOW),
+        ("ring/RingPlace.tla", ring_graphs.PLACE),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
     tables += [(module.path, module.configs) for module in published_graphs.MODULES.values()]

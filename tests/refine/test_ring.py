@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.refine.ring_graphs import FIXED, SMALL, WAITING, compared, compared_waiting
+from tests.refine.ring_graphs import FIXED, OVERFLOW, PLACE, SMALL, WAITING, compared
 
 pytestmark = pytest.mark.tlc
 
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.tlc
 def test_the_graphs_are_equal(name: str) -> None:
     wanted: Any
     difference: Any
-    wanted, difference = compared(FIXED[name]) if name in FIXED else compared_waiting(WAITING[name])
+    tables: dict[str, Any] = {**FIXED, **WAITING, **OVERFLOW, **PLACE}
+    wanted, difference = compared(tables[name])
     assert not difference, difference.text()
     assert len(wanted.states) > 100

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_wait
+from models import ring, ring_overflow, ring_place, ring_wait
 from tests.explore.contract import contract
 from tests.tidy.sources import ROOT
 
 PARTS = {part["name"]: part for part in contract("ring")["part"]}
-MODELS: dict[str, Any] = {"Ring": ring.Ring(), "RingWait": ring_wait.RingWait()}
+MODELS: dict[str, Any] = {
+    "Ring": ring.Ring(),
+    "RingWait": ring_wait.RingWait(),
+    "RingOverflow": ring_overflow.RingOverflow(),
+    "RingPlace": ring_place.RingPlace(),
+}
 # Taken only by the variant without the guard OwnFlag.
 ONLY_WITHOUT = {"LowerAll"}
 each = pytest.mark.parametrize("part", PARTS.values(), ids=lambda part: str(part["name"]))

@@ -39,9 +39,10 @@ class Reading:
         self._looks = self._free = False
         self._low = self._head = self._seen = 0
         self._heads = 0
+        self._takes_over: Event = {}
 
     def read(self, record: Record) -> Iterator[Event]:
-        """Yield the actions that a record stands for."""
+        """Yield the actions that a record stands for. A take-over's value is known when the last record was read."""
         what, process, value = record["op"], record["process"], record["value"]
         if what in ("sleep", "slept"):
             self._sleeping[process] = what == "sleep"
@@ -53,7 +54,7 @@ class Reading:
         elif what == "attached":
             if process == self._writer and self._killed[process]:
                 self._head, self._free = self._seen, False
-                yield _action("TakeOver", process, self._head)
+                self._takes_over["value"] = self._head
             self._attached[process] = True
         elif what == "kill":
             self._attached[process], self._killed[process], self._doing[process] = False, True, ""
@@ -78,6 +79,9 @@ class Reading:
                 self._seen = max(self._seen, abs(value))
             elif word == "life":
                 self._lives[place] = value
+                if place == 0 and self._killed[process]:  # the only rank whose life changes: here is what it knows
+                    self._takes_over = _action("TakeOver", process)
+                    yield self._takes_over
         elif what == "store" and word == "data":
             if not self._free:
                 yield _action("StartPut", process)

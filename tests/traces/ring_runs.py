@@ -32,6 +32,8 @@ _WATCHDOG_S = 60.0
 _ROOT = Path(__file__).resolve().parents[2]
 RANKS, SLOTS, PUTS, CLEARS = 2, 2, 8, 3
 SECOND, WRITER, CLEARER = 2, 3, 4
+_COMES = 3
+"""The access with which a process becomes the reader: one that is killed before was none, and the next is the first."""
 
 
 def start(folder: str, log: Path, process: int, what: str, kill_after: int = 0, puts: int = PUTS) -> Any:
@@ -73,7 +75,8 @@ def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None 
         fill_and_clear(folder, str(log), WRITER, CLEARER, SLOTS)
         one = start(folder, log, 0, "read0", reader_at)
         other, writer = start(folder, log, 1, "read1"), start(folder, log, WRITER, "write", writer_at)
-        again, next_writer = start(folder, log, SECOND, "read0"), start(folder, log, WRITER, "write")
+        again = start(folder, log, SECOND if reader_at >= _COMES else 0, "read0")
+        next_writer = start(folder, log, WRITER, "write")
         clearer = start(folder, log, CLEARER, "clear", puts=CLEARS - 1)
         everybody = (one, other, writer, again, next_writer, clearer)
         try:
@@ -93,6 +96,8 @@ def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None 
         if codes[:2] != [-signal.SIGKILL] * 2 or any(codes[2:]):
             raise RuntimeError(f"the workers ended with {codes}, seed {seed}, killed after {reader_at} and {writer_at}")
         lines = [json.loads(line) for line in log.read_text().splitlines()]
+    if reader_at < _COMES:
+        lines = [line for line in lines if (line["process"], line["op"]) != (0, "kill")]
     return _events(lines)
 
 
@@ -107,15 +112,15 @@ def _events(lines: list[dict[str, Any]]) -> list[Event]:
     words |= {LIVES + rank: ("life", rank) for rank in range(RANKS)}
     head = {"v": 1, "protocol": "ring", "dp": 0}
     opening = {"action": "Open", "ranks": RANKS, "slots": SLOTS, "puts": PUTS, "joins": 1, "clears": CLEARS}
-    found: list[Event] = [{**head, **opening}]
+    found: list[Event] = [opening]
     reading = Reading(RANKS, SLOTS, 1)
     for line in lines:
         if line["op"] in ("load", "store"):
             if line["word"] not in words:
                 continue
             line["word"], line["place"] = words[line["word"]]
-        found += [{**head, **event} for event in reading.read(line)]
-    return found
+        found += reading.read(line)
+    return [{**head, **event} for event in found]
 
 
 def both(runs: list[list[Event]]) -> list[tuple[str, str]]:

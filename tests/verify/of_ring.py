@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from fdcomm.testing import Exhaustive, explore
-from models import ring
+from tests.conformance.ring_overflow_drive import PLANS as SEGMENTS
+from tests.conformance.ring_overflow_drive import drive as segments
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
@@ -33,6 +35,7 @@ _QUICK = (
     "a put waits, and a clear makes room",
 )
 _QUICK_RACES = ("comes-back",)
+_QUICK_SEGMENTS = "one writer leaves, the other one is killed"
 _RUNS = "put and get: real processes, two are killed, and altered runs: TLC and model"
 
 
@@ -46,7 +49,7 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(large: bool) -> list[Check]:
-    every = [*ring_graphs.FIXED, *ring_graphs.WAITING]
+    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE]
     found = [Check(_P, "V2", name, _graph, (name, name)) for name in (every if large else ring_graphs.SMALL)]
     if large:
         found += [Check(_P, "V2", f"without {name}", _graph, (f"without {name}", name)) for name in ring_graphs.FAULTY]
@@ -54,18 +57,38 @@ def _v2(large: bool) -> list[Check]:
 
 
 def _graph(what: str, name: str) -> Row:
-    config = {**ring_graphs.FIXED, **ring_graphs.WAITING, **ring_graphs.FAULTY}[name]
-    bounds = rows.numbers(config.constants())
-    if isinstance(config, ring.Config):
-        return rows.graph(_P, what, bounds, *ring_graphs.compared(config))
-    return rows.graph(_P, what, bounds, *ring_graphs.compared_waiting(config))
+    tables: Mapping[str, Any] = {
+        **ring_graphs.FIXED,
+        **ring_graphs.WAITING,
+        **ring_graphs.OVERFLOW,
+        **ring_graphs.PLACE,
+    }
+    config = {**tables, **ring_graphs.FAULTY}[name]
+    return rows.graph(_P, what, rows.numbers(config.constants()), *ring_graphs.compared(config))
 
 
 # -- V3, V4 --------------------------------------------------------------------------------------------------------
 
 
 def _v3(large: bool) -> list[Check]:
-    return [Check(_P, "V3", f"every edge: {plan}", _edges, (plan,)) for plan in (*SMALL, *(LARGE if large else ()))]
+    found = [Check(_P, "V3", f"every edge: {plan}", _edges, (plan,)) for plan in (*SMALL, *(LARGE if large else ()))]
+    plans = SEGMENTS if large else (_QUICK_SEGMENTS,)
+    return [*found, *(Check(_P, "V3", f"segments, every call: {plan}", _calls, (plan,)) for plan in plans)]
+
+
+def _calls(plan: str) -> Row:
+    done = segments(SEGMENTS[plan])
+    return Row(
+        _P,
+        "V3",
+        f"segments, every call: {plan}",
+        ok=done.calls > 0 and done.walks > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=rows.numbers(SEGMENTS[plan].constants()),
+        detail=f"{done.walks} behaviours of {done.calls} calls, whole and killed after each step, on real files; "
+        f"{done.of - done.edges} of {done.of} edges start in the middle of another process's call",
+    )
 
 
 def _edges(plan: str) -> Row:

@@ -1,0 +1,1 @@
+"""What the processor does with the loads and stores that a ring relies on, seen by two real processes."""
