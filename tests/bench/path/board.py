@@ -15,9 +15,9 @@ import time
 
 __all__ = ("LOADS", "MOST", "Board", "cpu_s", "die_with_parent")
 
-LOADS = ("back", "asleep", "paced", "flow")
-"""How the writer goes on: as soon as all have the batch (it looks, and gives way between two looks); the same, but
-asleep until the last reader wakes it; one batch each 2.5 ms, asleep in between; without waiting for anybody."""
+LOADS = ("back", "looking", "paced", "flow")
+"""How the writer goes on: as soon as all have the batch, asleep until the last reader wakes it; the same, but it looks,
+and gives way between two looks; one batch each 2.5 ms, asleep in between; without waiting for anybody."""
 
 MOST = 4096
 """Batches in one run, at most."""

@@ -7,7 +7,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tests.bench.memory import memory_kib
+from tests.bench.memory import anonymous_kib
 from tests.bench.path.board import Board, cpu_s, die_with_parent
 from tests.bench.path.subject import Batch, Get, Subject
 
@@ -23,12 +23,12 @@ def serve(subject: Subject, rank: int, board: Board, line: Connection) -> None:
     """Be the reader of a rank: orders, then runs, until the line closes."""
     die_with_parent()
     orders = line.recv()
-    before = memory_kib(os.getpid())
+    before = anonymous_kib(os.getpid())
     subject.load()
     start = time.perf_counter()
     get = subject.open_reader(rank, orders)
     connect_s = time.perf_counter() - start
-    line.send({"connect_ms": connect_s * 1e3, "memory_kib": memory_kib(os.getpid()) - before})
+    line.send({"connect_ms": connect_s * 1e3, "memory_kib": anonymous_kib(os.getpid()) - before})
     try:
         while (run := line.recv()) is not None:
             line.send(_run(get, rank, board, line, **run))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+from pathlib import Path
 from typing import Any
 
 from tests.bench.path.subject import Batch, Get, Subject, imported
@@ -60,13 +61,16 @@ class Iceoryx(Subject):
 
     def _builders(self, name: str) -> tuple[Any, Any]:
         iox = self._iox
-        mode = iox.SignalHandlingMode.Disabled
-        self._node = iox.NodeBuilder.new().signal_handling_mode(mode).create(iox.ServiceType.Ipc)
+        config = iox.config.default()
+        config.global_cfg.root_path = iox.Path.new(self.folder)
+        config.global_cfg.prefix = iox.FileName.new(f"{Path(self.folder).name}_")
+        builder = iox.NodeBuilder.new().config(config).signal_handling_mode(iox.SignalHandlingMode.Disabled)
+        self._node = builder.create(iox.ServiceType.Ipc)
         data = self._node.service_builder(iox.ServiceName.new(name)).publish_subscribe(iox.Slice[ctypes.c_uint8])
         return data, self._node.service_builder(iox.ServiceName.new(f"{name}/event")).event()
 
     def open_writer(self) -> str:
-        iox, name = self._iox, f"fdcomm-bench-{os.getpid()}"
+        iox, name = self._iox, "bench"
         data, event = self._builders(name)
         nodes = self.ranks + 1
         data = data.enable_safe_overflow(False).subscriber_max_buffer_size(_DEPTH)

@@ -39,7 +39,7 @@ class Shipped(Subject):
     def open_writer(self) -> dict[str, Any]:
         from tests.races.shipped_host import ShippedHost
 
-        self._host = host = ShippedHost(self.ranks, tcp=self._tcp)
+        self._host = host = ShippedHost(self.ranks, tcp=self._tcp, folder=self.folder)
         address = host.address if isinstance(host.address, str) else ("0.0.0.0", host.address[1])
         orders = {"address": address, "key": host.key, "words": host.words}
         self._queue = self._client(orders, 0)

@@ -13,9 +13,11 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -53,8 +55,9 @@ class Stage:
             Failed: It does not start.
         """
         self.name = name
+        self._folder = tempfile.TemporaryDirectory(prefix="fdcomm-bench-", ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.path.stage", name, str(ranks), str(largest)],
+            [sys.executable, "-m", "tests.bench.path.stage", name, str(ranks), str(largest), self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -93,6 +96,9 @@ class Stage:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+        for left in Path("/dev/shm").glob(f"{Path(self._folder.name).name}_*"):
+            left.unlink(missing_ok=True)
+        self._folder.cleanup()
 
     def __enter__(self) -> Stage:
         return self
@@ -169,7 +175,7 @@ class _Writer:
             starts.append(now())
             put(batch)
             if load != "flow":
-                board.wait(index, look=load == "back")
+                board.wait(index, look=load == "looking")
         found = self._hear()
         spent = cpu_s() + sum(map(cpu_s, helpers)) - spent
         return {
@@ -185,7 +191,7 @@ class _Writer:
         """Let the readers wait, then give them one batch: what they used is what waiting costs."""
         helpers = self._subject.helpers()
         before = sum(map(cpu_s, helpers))
-        found = self.run("asleep", 64, 1, seconds)
+        found = self.run("back", 64, 1, seconds)
         used = sum(map(cpu_s, helpers)) - before
         return {**found, "reader": max(found["readers_cpu_s"]) / seconds, "helpers": used / seconds}
 
@@ -215,7 +221,7 @@ def pause(until: float) -> None:
         select.select([], [], [], left)
 
 
-def _main(name: str, ranks: str, largest: str) -> None:
+def _main(name: str, ranks: str, largest: str, folder: str) -> None:
     def say(value: Any) -> None:
         out.write(json.dumps(value).encode() + b"\n")
 
@@ -223,6 +229,7 @@ def _main(name: str, ranks: str, largest: str) -> None:
     out = os.fdopen(os.dup(1), "wb", 0)
     os.dup2(2, 1)  # what a package prints does not come between
     subject = subject_of(name)
+    subject.folder = folder
     try:
         subject.check()
     except Missing as error:

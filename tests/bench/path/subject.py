@@ -42,9 +42,12 @@ class Subject:
         name: Key in the results.
         ranks: Number of readers, from ``start``.
         largest: Payload bytes of the largest batch, from ``start``.
+        folder: A folder for sockets and the like. It goes with the subject, as do files of shared memory whose names
+            begin with its name.
     """
 
     name = ""
+    folder = ""
     ranks = 0
     largest = 0
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
-import tempfile
 from typing import Any
 
 from tests.bench.path.subject import Batch, Get, Subject, imported
@@ -16,9 +14,7 @@ _DEPTH = 8
 
 
 class _ZeroMQ(Subject):
-    """What both have: a context of this process, and a folder for the sockets."""
-
-    _folder = ""
+    """What both have: a context of this process."""
 
     def check(self) -> None:
         imported("zmq", "pyzmq")
@@ -37,14 +33,8 @@ class _ZeroMQ(Subject):
         sock.setsockopt(self._zmq.LINGER, 0)
         return sock
 
-    def _make_folder(self) -> str:
-        self._folder = tempfile.mkdtemp(prefix="fdcomm-bench-zmq-")
-        return self._folder
-
     def close(self) -> None:
         self._context.destroy(0)
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
 
     @staticmethod
     def _getter(sock: Any) -> Get:
@@ -57,10 +47,9 @@ class Push(_ZeroMQ):
     name = "pyzmq PUSH per reader"
 
     def open_writer(self) -> list[str]:
-        folder = self._make_folder()
         self._context = self._zmq.Context()
         self._sockets = [self._socket("PUSH") for _ in range(self.ranks)]
-        addresses = [f"ipc://{folder}/{rank}" for rank in range(self.ranks)]
+        addresses = [f"ipc://{self.folder}/{rank}" for rank in range(self.ranks)]
         for sock, address in zip(self._sockets, addresses, strict=True):
             sock.bind(address)
         return addresses
@@ -82,11 +71,10 @@ class PubSub(_ZeroMQ):
     name = "pyzmq PUB/SUB"
 
     def open_writer(self) -> str:
-        folder = self._make_folder()
         self._sock = self._open("XPUB")
         self._sock.setsockopt(self._zmq.XPUB_NODROP, 1)
         self._sock.setsockopt(self._zmq.XPUB_VERBOSE, 1)  # every subscription is told, not only the first
-        address = f"ipc://{folder}/all"
+        address = f"ipc://{self.folder}/all"
         self._sock.bind(address)
         return address
 

@@ -1,0 +1,84 @@
+"""What limits every way through one machine's memory: the hand-off of a word, pickling, one copy."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.bench.path.board import die_with_parent
+
+__all__ = ("floors", "hand_off_us")
+
+_FORK = multiprocessing.get_context("fork")
+_WATCHDOG_S = 30.0
+_TURN_S = 0.02
+
+
+def _answer(words: Any, count: int) -> None:
+    die_with_parent()
+    for number in range(1, count + 1):
+        while words[0] < number:
+            pass
+        words[1] = number
+
+
+def hand_off_us(count: int) -> list[float]:
+    """Return microseconds from a store in one process to the answer of another that spins on it, and back."""
+    words = memoryview(_FORK.RawArray("q", 2)).cast("B").cast("q")  # type: ignore[arg-type]
+    process = _FORK.Process(target=_answer, args=(words, count))
+    process.start()
+    taken = []
+    end = time.monotonic() + _WATCHDOG_S
+    try:
+        for number in range(1, count + 1):
+            start = time.perf_counter_ns()
+            words[0] = number
+            while words[1] < number:
+                if time.perf_counter_ns() - start > 1e9 and time.monotonic() > end:
+                    raise TimeoutError("the other process does not answer")
+            taken.append((time.perf_counter_ns() - start) / 1e3)
+    finally:
+        process.kill() if taken[count - 1 :] == [] else process.join()
+        process.join()
+    return taken
+
+
+def _each_us(call: Callable[[], object]) -> float:
+    """Return microseconds of a call: the median of calls, or groups of fast ones, for 20 ms."""
+    start = time.perf_counter_ns()
+    call()
+    group = max(1, int(20_000 / (time.perf_counter_ns() - start + 1)))
+    taken = []
+    end = time.perf_counter() + _TURN_S
+    while time.perf_counter() < end or len(taken) < 3:
+        start = time.perf_counter_ns()
+        for _ in range(group):
+            call()
+        taken.append((time.perf_counter_ns() - start) / 1e3 / group)
+    return statistics.median(taken)
+
+
+def floors(sizes: Iterable[int], turns: int, spins: int) -> dict[str, Any]:
+    """Return ``hand_off_us`` and for each size ``dumps_us``, ``loads_us``, ``copy_us``: one figure for each turn."""
+    sizes = tuple(sizes)
+    rows: list[dict[str, Any]] = [{"bytes": size, "dumps_us": [], "loads_us": [], "copy_us": []} for size in sizes]
+    found: dict[str, Any] = {"hand_off_us": [], "sizes": rows}
+    for _ in range(turns):
+        found["hand_off_us"].append(round(statistics.median(hand_off_us(spins)), 3))
+        for row in rows:
+            batch = [{"number": 1, "kind": "batch"}, os.urandom(row["bytes"])]
+            stream = pickle.dumps(batch, 5)
+            place = memoryview(bytearray(len(stream)))
+
+            def copy(place: memoryview = place, stream: bytes = stream) -> None:
+                place[:] = stream
+
+            row["dumps_us"].append(round(_each_us(lambda batch=batch: pickle.dumps(batch, 5)), 3))  # type: ignore[misc]
+            row["loads_us"].append(round(_each_us(lambda stream=stream: pickle.loads(stream)), 3))  # type: ignore[misc]
+            row["copy_us"].append(round(_each_us(copy), 3))
+    return found
