@@ -83,8 +83,7 @@ def _host(ranks: int, undo: contextlib.ExitStack) -> Door:
     process = _FORK.Process(target=_own_host, args=(ranks, other))
     process.start()
     undo.callback(process.join)
-    undo.callback(line.close)
-    other.close()
+    undo.callback(line.send, None)
     port = line.recv()
 
     def door(rank: int) -> Wait:
@@ -102,7 +101,7 @@ def _own_host(ranks: int, line: Connection) -> None:
     server = EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=ranks)
     try:
         line.send(server.get_server_port())
-        line.poll(None)  # until its owner closes it
+        line.recv()  # its owner says when
     finally:
         server.cleanup()
 
