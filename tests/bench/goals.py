@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 from tests.bench.results import Figure, Results, figure
 
-__all__ = ("FLOORS", "GOALS", "IDLE_MOST", "PEER_NAMES", "Floor", "Goal", "Judged", "idle_goal", "judge", "judge_floors")
+__all__ = (
+    "FLOORS",
+    "GOALS",
+    "IDLE_MOST",
+    "PEER_NAMES",
+    "Floor",
+    "Goal",
+    "Judged",
+    "idle_goal",
+    "judge",
+    "judge_floors",
+)
 
 SMALL = (64, 4096)
 MIDDLE = (32768,)
@@ -58,7 +69,7 @@ class Judged:
         return None if self.found is None else self.found.median >= self.wanted
 
 
-_TWICE = 1 / 1.2
+_LITTLE_WORSE = 1 / 1.2  # at most 1.2 times as long
 _VLLM, _SGLANG = "vLLM MessageQueue", "SGLang shm broadcast"
 _POLLING, _EVENT = "iceoryx2, polling", "iceoryx2, event"
 _SHIPPED = ("shipped, TCP", "FastDeploy EngineWorkerQueue")
@@ -93,11 +104,11 @@ GOALS: tuple[Goal, ...] = (
     Goal(_SGLANG, "back", MIDDLE, ANY, 1),
     Goal(_SGLANG, "back", LARGE, ANY, 1.3),
     Goal(_SGLANG, "back", HUGE, ANY, 2),
-    Goal(_SGLANG, "paced", ALL, ANY, _TWICE),
+    Goal(_SGLANG, "paced", ALL, ANY, _LITTLE_WORSE),
     Goal(_POLLING, "back", SMALL, ANY, 1.3),
     Goal(_POLLING, "back", (*MIDDLE, *LARGE), ANY, 1),
     Goal(_POLLING, "back", HUGE, ANY, 2),
-    Goal(_POLLING, "paced", ALL, ANY, _TWICE),
+    Goal(_POLLING, "paced", ALL, ANY, _LITTLE_WORSE),
     Goal(_EVENT, "back", SMALL, ANY, 2.5),
     Goal(_EVENT, "back", (*MIDDLE, *LARGE), ANY, 1),
     Goal(_EVENT, "back", HUGE, ANY, 2),
@@ -123,13 +134,18 @@ FLOORS: tuple[Floor, ...] = (
 
 
 def judge(results: Results, ours: str) -> Iterator[Judged]:
-    """Yield every cell of every goal whose size and number of ranks this run has."""
+    """Yield every cell of every goal whose size and number of ranks this run has.
+
+    What is to hold back to back is to hold with a writer that looks, too, where that was measured.
+    """
     for goal in GOALS:
-        for size in goal.sizes:
-            for ranks in goal.ranks:
-                if size in results.sizes and ranks in results.ranks:
-                    found = results.against(ours, goal.peer, ranks, size, goal.load)
-                    yield Judged(ours, goal.peer, goal.load, size, ranks, goal.times, found)
+        for load in ("back", "looking") if goal.load == "back" else (goal.load,):
+            for size in goal.sizes:
+                for ranks in goal.ranks:
+                    if size in results.sizes and ranks in results.ranks:
+                        found = results.against(ours, goal.peer, ranks, size, load)
+                        if found is not None or load != "looking":
+                            yield Judged(ours, goal.peer, load, size, ranks, goal.times, found)
 
 
 def judge_floors(results: Results, ours: str) -> Iterator[Judged]:

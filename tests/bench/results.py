@@ -63,7 +63,7 @@ class Results:
         times = {part: statistics.median(row[f"{part}_us"]) for part in ("dumps", "loads", "copy")}
         times["hand_off"] = statistics.median(self.data["floors"]["hand_off_us"])
         times["loads"] *= -(-ranks // self.data["machine"]["processors"])
-        return sum(times[part] for part in parts)
+        return float(sum(times[part] for part in parts))
 
     def idle(self, subject: str) -> Figure | None:
         """Return the part of a processor that an idle reader takes."""

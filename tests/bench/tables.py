@@ -16,7 +16,7 @@ __all__ = ("BARRIER_TIMES", "Table", "amount", "bytes_text", "goal_tables", "tab
 BARRIER_TIMES = 30
 """How much faster than proxies a barrier is to be, at N = 4 and 8."""
 
-_LOADS = {"back": "back to back", "paced": "one each 2.5 ms"}
+_LOADS = {"back": "back to back", "looking": "back to back, writer looks", "paced": "one each 2.5 ms"}
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,14 @@ def _looking(results: Results) -> Table:
                 if looking := results.values(name, ranks, size, "looking"):
                     asleep = results.values(name, ranks, size, "back")
                     rows.append(
-                        (name, str(ranks), bytes_text(size), _cell(asleep), _cell(looking), _spread(ratio(asleep, looking)))
+                        (
+                            name,
+                            str(ranks),
+                            bytes_text(size),
+                            _cell(asleep),
+                            _cell(looking),
+                            _spread(ratio(asleep, looking)),
+                        )
                     )
     title = "The measuring itself: a writer that sleeps until the last reader wakes it, and one that looks, µs"
     return Table(title, ("", "N", "payload", "asleep", "looking", "ratio"), tuple(rows))
@@ -128,7 +135,9 @@ def _waiting(results: Results) -> Table:
         (row["subject"], *(_spread(figure([100 * each for each in row[key]])) for key in ("reader", "helpers")))
         for row in results.data["idle"]
     ]
-    return Table("An idle reader, and the processes that serve it, % of a processor", ("", "reader", "host"), tuple(rows))
+    return Table(
+        "An idle reader, and the processes that serve it, % of a processor", ("", "reader", "host"), tuple(rows)
+    )
 
 
 def _clients(results: Results) -> Table:

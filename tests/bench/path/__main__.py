@@ -37,8 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, help="runs of each subject in each cell (default: 5, quick up to 3)")
     parser.add_argument("--share", type=float, help="part of the batches of a full run (default: 1, quick 0.2)")
     parser.add_argument("--idle", type=float, help="seconds of waiting readers (default: 2, quick 0.3)")
-    parser.add_argument("--limit", type=float, help="seconds after which no further turn begins (default: 1500, quick 38)")
-    parser.add_argument("--json", type=Path, help="write what was measured; python -m tests.bench.report makes the page")
+    parser.add_argument(
+        "--limit", type=float, help="seconds after which no further turn begins (default: 1500, quick 38)"
+    )
+    parser.add_argument(
+        "--json", type=Path, help="write what was measured; python -m tests.bench.report makes the page"
+    )
     options = parser.parse_args(argv)
     base = QUICK if options.quick else FULL
     plan = Plan(

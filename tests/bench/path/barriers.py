@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -144,7 +145,7 @@ def _attend(door: Door, rank: int, count: int, line: Connection) -> None:
     for _ in range(count):
         wait()
         ends.append(now())
-    line.send([(end - begin) / 1e3 for begin, end in zip(ends, ends[1:], strict=False)])
+    line.send([(end - begin) / 1e3 for begin, end in itertools.pairwise(ends)])
     line.poll(_WATCHDOG_S)  # nobody leaves while another may still be in the last round
 
 

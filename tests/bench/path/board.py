@@ -32,8 +32,8 @@ class Board:
 
     def __init__(self, ranks: int) -> None:
         self.ranks = ranks
-        self._stamps = memoryview(_FORK.RawArray("q", ranks * MOST)).cast("B").cast("q")  # type: ignore[arg-type]
-        self._complete = memoryview(_FORK.RawArray("q", 1)).cast("B").cast("q")  # type: ignore[arg-type]
+        self._stamps = memoryview(_FORK.RawArray("q", ranks * MOST)).cast("B").cast("q")
+        self._complete = memoryview(_FORK.RawArray("q", 1)).cast("B").cast("q")
         self._tokens = _FORK.Semaphore(ranks - 1)
         self._done = _FORK.Semaphore(0)
 

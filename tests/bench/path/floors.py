@@ -29,7 +29,7 @@ def _answer(words: Any, count: int) -> None:
 
 def hand_off_us(count: int) -> list[float]:
     """Return microseconds from a store in one process to the answer of another that spins on it, and back."""
-    words = memoryview(_FORK.RawArray("q", 2)).cast("B").cast("q")  # type: ignore[arg-type]
+    words = memoryview(_FORK.RawArray("q", 2)).cast("B").cast("q")
     process = _FORK.Process(target=_answer, args=(words, count))
     process.start()
     taken = []
@@ -43,7 +43,8 @@ def hand_off_us(count: int) -> list[float]:
                     raise TimeoutError("the other process does not answer")
             taken.append((time.perf_counter_ns() - start) / 1e3)
     finally:
-        process.kill() if taken[count - 1 :] == [] else process.join()
+        if len(taken) < count:
+            process.kill()
         process.join()
     return taken
 
@@ -53,7 +54,7 @@ def _each_us(call: Callable[[], object]) -> float:
     start = time.perf_counter_ns()
     call()
     group = max(1, int(20_000 / (time.perf_counter_ns() - start + 1)))
-    taken = []
+    taken: list[float] = []
     end = time.perf_counter() + _TURN_S
     while time.perf_counter() < end or len(taken) < 3:
         start = time.perf_counter_ns()

@@ -7,16 +7,17 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tests.bench.path.catalogue import SHIPPED
 from tests.bench.path.stage import Failed, Stage
 from tests.bench.path.subject import Missing
 
-__all__ = ("HARNESS", "Found", "Plan", "WrongDelivery", "measure")
+__all__ = ("Found", "Plan", "WrongDelivery", "measure")
 
-HARNESS = ("ring, depth 1", "Pipe per reader, pickled once", "iceoryx2, polling")
-"""Subjects that are also run with a writer that looks: how much the way of measuring matters."""
+_LOOKING_MOST = 1 << 16
+"""Payload bytes of the runs whose writer looks: with larger ones it makes no difference."""
 
 _WARM = 5
 
@@ -135,7 +136,7 @@ def _stages(
             continue
         facts = {key: [round(each[key], 3) for each in stage.facts] for key in ("connect_ms", "memory_kib")}
         found.clients.append({"subject": name, "ranks": ranks, **facts})
-        _guarded(name, found, stages, say, lambda stage=stage: stage.run("back", 64, _WARM))
+        _guarded(found, stages, say, stage, partial(stage.run, "back", 64, _WARM))
     return stages
 
 
@@ -145,14 +146,14 @@ def _turn(
     for size in plan.sizes:
         for load in ("back", "paced", "flow", "looking"):
             for name, stage in list(stages.items()):
-                if load == "looking" and (name not in HARNESS or size > 1 << 16):
+                if load == "looking" and (name in SHIPPED or size > _LOOKING_MOST):
                     continue
                 count = plan.count(name, load, size)
-                run = _guarded(name, found, stages, say, lambda: stage.run(load, size, count))
+                run = _guarded(found, stages, say, stage, partial(stage.run, load, size, count))
                 if run is not None:
                     found.add(name, ranks, size, load, run, count)
     for name, stage in list(stages.items()) if idle else ():
-        used = _guarded(name, found, stages, say, lambda: stage.idle(plan.idle_s))
+        used = _guarded(found, stages, say, stage, partial(stage.idle, plan.idle_s))
         if used is not None:
             row = found.idle.setdefault(name, {"subject": name, "ranks": ranks, "reader": [], "helpers": []})
             for key in ("reader", "helpers"):
@@ -160,12 +161,13 @@ def _turn(
 
 
 def _guarded(
-    name: str, found: Found, stages: dict[str, Stage], say: Callable[[str], None], run: Callable[[], Any]
+    found: Found, stages: dict[str, Stage], say: Callable[[str], None], stage: Stage, run: Callable[[], Any]
 ) -> Any:
+    """Return what a run has found; None if the subject failed, which then takes part in nothing more."""
     try:
         return run()
     except Failed as error:
-        stages.pop(name, None)
-        found.failed[name] = str(error)
+        stages.pop(stage.name, None)
+        found.failed[stage.name] = str(error)
         say(f"failed: {error}")
         return None

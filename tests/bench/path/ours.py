@@ -35,7 +35,7 @@ class Ring(Subject):
         from fdcomm.ring import RingReader
 
         self._end = reader = RingReader.attach(orders, rank)
-        return lambda: reader.get(_WATCHDOG_S)  # type: ignore[no-any-return]
+        return lambda: reader.get(_WATCHDOG_S)
 
     def close(self) -> None:
         if self._end is not None:
@@ -68,7 +68,7 @@ class EngineQueue(Subject):
 
         queue = EngineWorkerQueue(("0.0.0.0", orders), num_client=self.ranks, client_id=rank, role="reader")
         self._ends.append(queue)
-        return lambda: queue.get_tasks(timeout=_WATCHDOG_S)[0][0][0]  # type: ignore[no-any-return]
+        return lambda: queue.get_tasks(timeout=_WATCHDOG_S)[0][0][0]
 
     def put(self, batch: Batch) -> None:
         self._ends[1].put_tasks((batch, batch[0]["number"]))

@@ -37,7 +37,7 @@ class FasterFifo(Subject):
 
     def open_reader(self, rank: int, orders: Any) -> Get:
         get = self._queues[rank].get
-        return lambda: get(timeout=60.0)  # type: ignore[no-any-return]
+        return lambda: get(timeout=60.0)
 
     def put(self, batch: Batch) -> None:
         stream = pickle.dumps(batch, 5)

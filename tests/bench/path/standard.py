@@ -25,7 +25,7 @@ class Pipes(Subject):
 
     def open_reader(self, rank: int, orders: Any) -> Get:
         receive = self._pipes[rank][0].recv_bytes
-        return lambda: pickle.loads(receive())  # type: ignore[no-any-return]
+        return lambda: pickle.loads(receive())
 
     def put(self, batch: Batch) -> None:
         stream = pickle.dumps(batch, 5)

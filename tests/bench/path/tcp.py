@@ -23,7 +23,7 @@ from tests.races.pipes import ROOT
 __all__ = ("SIZES", "measure", "tcp_ms")
 
 SIZES = (1_000, 16_000, 17_000, 32_768, 60_000, 70_000)
-"""Payload bytes. The standard library writes header and body apart from 16 KiB on; 64 KiB fill a segment of loopback."""
+"""Payload bytes. The standard library writes header and body apart above 16 KiB; 64 KiB fill a segment of loopback."""
 
 _FORK = multiprocessing.get_context("fork")
 _KEY = os.urandom(16)

@@ -38,7 +38,7 @@ class _ZeroMQ(Subject):
 
     @staticmethod
     def _getter(sock: Any) -> Get:
-        return lambda: pickle.loads(sock.recv(copy=False).buffer)  # type: ignore[no-any-return]
+        return lambda: pickle.loads(sock.recv(copy=False).buffer)
 
 
 class Push(_ZeroMQ):
