@@ -55,6 +55,13 @@ class Board:
         self._complete[0] = index + 1
         self._done.release()
 
+    def is_told(self) -> bool:
+        """Return whether a last reader has arrived that the writer has not waited for yet."""
+        told = self._done.acquire(False)
+        if told:
+            self._done.release()
+        return told
+
     def wait(self, index: int, *, look: bool) -> None:
         """Wait, as the writer, until all have it. With ``look``, look for 0.2 ms before falling asleep."""
         if look:
