@@ -57,7 +57,12 @@ def _draw(
     shown, axes = plt.subplots(figsize=(8, 4.6))
     for number, (subject, values) in enumerate(lines.items()):
         ours = subject.startswith(("ring", "EngineWorkerQueue"))
-        style = {"linewidth": 2.2 if ours else 1.0, "marker": _MARKS[number % len(_MARKS)], "markersize": 4}
+        style = {
+            "linewidth": 2.2 if ours else 1.0,
+            "marker": _MARKS[number % len(_MARKS)],
+            "markersize": 4,
+            "linestyle": "-" if number < 10 else "--",
+        }
         axes.plot(range(len(names)), values, label=subject, color=f"C{number % 10}", **style)
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)), names)

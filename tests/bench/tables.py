@@ -110,24 +110,15 @@ def _times(results: Results) -> list[Table]:
 
 
 def _looking(results: Results) -> Table:
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    size = 4096 if 4096 in results.sizes else min(results.sizes)
     for name in results.subjects:
         for ranks in results.ranks:
-            for size in results.sizes:
-                if looking := results.values(name, ranks, size, "looking"):
-                    asleep = results.values(name, ranks, size, "back")
-                    rows.append(
-                        (
-                            name,
-                            str(ranks),
-                            bytes_text(size),
-                            _cell(asleep),
-                            _cell(looking),
-                            _spread(ratio(asleep, looking)),
-                        )
-                    )
-    title = "The measuring itself: a writer that sleeps until the last reader wakes it, and one that looks, µs"
-    return Table(title, ("", "N", "payload", "asleep", "looking", "ratio"), tuple(rows))
+            asleep, looking = (results.values(name, ranks, size, load) for load in ("back", "looking"))
+            if looking:
+                rows.append((name, str(ranks), _cell(asleep), _cell(looking), _spread(ratio(asleep, looking))))
+    title = f"The measuring itself, {bytes_text(size)}: a writer that sleeps until all have it, and one that looks, µs"
+    return Table(title, ("", "N", "asleep", "looking", "ratio"), tuple(rows))
 
 
 def _waiting(results: Results) -> Table:
