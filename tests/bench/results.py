@@ -47,6 +47,12 @@ class Results:
         """Return one figure for each turn; [] where it was not measured."""
         return list(self._cells.get((subject, ranks, size, load), {}).get(what, []))
 
+    def of_load(self, load: str) -> dict[tuple[str, int, int], list[float]]:
+        """Return the times of every subject, number of ranks and size that was measured under a load."""
+        return {
+            (row["subject"], row["ranks"], row["bytes"]): row["us"] for row in self.data["cells"] if row["load"] == load
+        }
+
     def against(self, ours: str, theirs: str, ranks: int, size: int, load: str) -> Figure | None:
         """Return how many times as long theirs takes."""
         mine, other = self.values(ours, ranks, size, load), self.values(theirs, ranks, size, load)

@@ -60,6 +60,7 @@ def tables(results: Results) -> list[Table]:
     return [
         _goals(results),
         *_times(results),
+        _crowded(results),
         _looking(results),
         _waiting(results),
         _clients(results),
@@ -107,6 +108,15 @@ def _times(results: Results) -> list[Table]:
             ]
             found.append(Table(f"{title}, N = {ranks}", columns, tuple(rows)))
     return found
+
+
+def _crowded(results: Results) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for (name, ranks, size), crowded in results.of_load("crowded").items():
+        alone = results.values(name, ranks, size, "back")
+        rows.append((name, str(ranks), bytes_text(size), _cell(alone), _cell(crowded), _spread(ratio(alone, crowded))))
+    title = "Back to back on a crowded machine, another process computing on each processor, µs"
+    return Table(title, ("", "N", "payload", "alone", "crowded", "ratio"), tuple(rows))
 
 
 def _looking(results: Results) -> Table:

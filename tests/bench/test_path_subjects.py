@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 from tests.bench import example_peer, planted
 from tests.bench.path import barriers
 from tests.bench.path.__main__ import main
-from tests.bench.path.board import LOADS
+from tests.bench.path.board import LOADS, cpu_s
 from tests.bench.path.catalogue import SHIPPED, names, peers
+from tests.bench.path.crowd import crowded
 from tests.bench.path.measure import Plan, WrongDelivery, measure
 from tests.bench.path.stage import Stage
 from tests.bench.path.subject import Missing
@@ -52,6 +55,16 @@ def test_a_peer_is_plugged_in(monkeypatch: pytest.MonkeyPatch) -> None:
             assert stage.run(load, 70_000, COUNT)["wrong"] == 0
 
 
+def test_a_crowd_computes_and_goes() -> None:
+    with crowded() as pids:
+        assert len(pids) == len(os.sched_getaffinity(0))
+        before = [cpu_s(pid) for pid in pids]
+        limit = time.monotonic() + 60
+        while any(cpu_s(pid) <= begin for pid, begin in zip(pids, before, strict=True)):
+            assert time.monotonic() < limit, "they do not compute"
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
 def test_what_is_no_adapter_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "peer.py"
     with pytest.raises(ValueError, match="no Python file"):
@@ -86,6 +99,7 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         for ranks in (1, 2):
             assert all(value > 0 for load in LOADS[:3] for value in results.values(subject, ranks, 64, load))
             assert len(results.values(subject, ranks, 64, "flow", "per_s")) == 1
+        assert (subject, 2, 64) in results.of_load("crowded")
         assert results.idle(subject) is not None
     measured = {row["subject"] for row in results.data["barriers"]}
     assert set(barriers.KINDS) - measured <= {"Meeting"}

@@ -11,7 +11,7 @@ import pytest
 from tests.bench import report
 from tests.bench.goals import Judged, idle_goal, judge, judge_floors
 from tests.bench.path.board import Board
-from tests.bench.path.floors import floors
+from tests.bench.path.floors import floors_us
 from tests.bench.path.reader import fault
 from tests.bench.plots import PLOTS, draw, stamp
 from tests.bench.results import Figure, Results, figure, ratio
@@ -33,6 +33,7 @@ def _data() -> dict[str, Any]:
             cells.append({**row, "load": "flow", "per_s": [100.0, 50.0]})
     cells.append({"subject": PUSH, "ranks": 4, "bytes": 4096, "load": "looking", "us": [5.0, 10.0]})
     cells.append({"subject": RING, "ranks": 4, "bytes": 4096, "load": "looking", "us": [6.0, 12.0]})
+    cells.append({"subject": RING, "ranks": 4, "bytes": 4096, "load": "crowded", "us": [40.0, 100.0]})
     size = {"bytes": 4096, "dumps_us": [1.0, 2.0], "loads_us": [2.0, 4.0], "copy_us": [0.5, 1.0]}
     return {
         "format": 1,
@@ -113,6 +114,8 @@ def test_tables(results: Results) -> None:
     assert goals[PUSH] == "4 of 5"
     back = {row[0]: row[1] for row in found["Until all have it, back to back, µs, N = 4"].rows}
     assert back[RING] == "15.0 (10.0 to 20.0)"
+    (crowded,) = found["Back to back on a crowded machine, another process computing on each processor, µs"].rows
+    assert crowded[-1] == "4.50 (4.00 to 5.00)"
     barriers = {row[0]: row[3] for row in found["A round of a barrier, µs"].rows}
     assert barriers["Meeting"] == "40.0 of 30: met"
     cells = {table.title: table for table in goal_tables(results, RING)}
@@ -199,6 +202,6 @@ def test_a_batch_is_checked(batch: Any, said: str) -> None:
 
 @pytest.mark.multiproc
 def test_floors_are_measured() -> None:
-    found = floors((64,), 2, 50)
+    found = floors_us((64,), 2, 50)
     assert len(found["hand_off_us"]) == 2
     assert all(value > 0 for key in ("dumps_us", "loads_us", "copy_us") for value in found["sizes"][0][key])

@@ -15,14 +15,14 @@ from typing import Any
 
 from tests.bench.path import barriers
 from tests.bench.path.catalogue import names
-from tests.bench.path.floors import floors
+from tests.bench.path.floors import floors_us
 from tests.bench.path.measure import Plan, WrongDelivery, measure
 from tests.bench.path.tcp import SIZES as TCP_SIZES
 from tests.bench.path.tcp import tcp_ms
 from tests.bench.text import summary
 
 FULL = Plan((1, 2, 4, 8), (64, 4096, 32768, 262144, 4 << 20), turns=5, share=1.0, idle_s=2.0, limit_s=1500.0)
-QUICK = Plan((1, 4), (4096, 262144), turns=3, share=0.2, idle_s=0.3, limit_s=38.0)
+QUICK = Plan((1, 4), (4096, 262144), turns=3, share=0.2, idle_s=0.3, limit_s=32.0)
 
 _PACKAGES = ("fdcomm", "pyzmq", "faster-fifo", "iceoryx2", "numpy")
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", type=float, help="part of the batches of a full run (default: 1, quick 0.2)")
     parser.add_argument("--idle", type=float, help="seconds of waiting readers (default: 2, quick 0.3)")
     parser.add_argument(
-        "--limit", type=float, help="seconds after which no further turn begins (default: 1500, quick 38)"
+        "--limit", type=float, help="seconds after which no further turn begins (default: 1500, quick 32)"
     )
     parser.add_argument(
         "--json", type=Path, help="write what was measured; python -m tests.bench.report makes the page"
@@ -73,7 +73,7 @@ def run(plan: Plan, subjects: Sequence[str]) -> dict[str, Any]:
 
     found = measure(plan, subjects, say)
     turns = min(plan.turns, 3)
-    limits = floors(plan.sizes, turns, max(200, round(5000 * plan.share)))
+    limits = floors_us(plan.sizes, turns, max(200, round(5000 * plan.share)))
     say("floors: measured")
     several = [ranks for ranks in plan.ranks if ranks > 1]
     rows = _barriers(several, turns, max(20, round(300 * plan.share)), say)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from tests.bench.path.catalogue import SHIPPED
+from tests.bench.path.crowd import crowded
 from tests.bench.path.stage import Failed, Stage
 from tests.bench.path.subject import Missing
 
@@ -46,6 +47,16 @@ class Plan:
     idle_s: float
     limit_s: float
 
+    @property
+    def crowded_ranks(self) -> int:
+        """Number of readers of the runs on a crowded machine."""
+        return 4 if 4 in self.ranks else max(self.ranks)
+
+    @property
+    def crowded_size(self) -> int:
+        """Payload bytes of the runs on a crowded machine."""
+        return 4096 if 4096 in self.sizes else min(self.sizes)
+
     def count(self, subject: str, load: str, size: int) -> int:
         """Return the batches of a run."""
         slow = subject in SHIPPED
@@ -56,7 +67,7 @@ class Plan:
         elif size >= 1 << 18:
             most = {"paced": 40}.get(load, 80)
         else:
-            most = {"paced": 80, "flow": 1000}.get(load, 300)
+            most = {"paced": 80, "flow": 1000, "crowded": 100}.get(load, 300)
         return max(3, round(most * self.share))
 
 
@@ -152,6 +163,13 @@ def _turn(
                 run = _guarded(found, stages, say, stage, partial(stage.run, load, size, count))
                 if run is not None:
                     found.add(name, ranks, size, load, run, count)
+    if ranks == plan.crowded_ranks:
+        with crowded():
+            for name, stage in list(stages.items()):
+                count = plan.count(name, "crowded", plan.crowded_size)
+                run = _guarded(found, stages, say, stage, partial(stage.run, "back", plan.crowded_size, count))
+                if run is not None:
+                    found.add(name, ranks, plan.crowded_size, "crowded", run, count)
     for name, stage in list(stages.items()) if idle else ():
         used = _guarded(found, stages, say, stage, partial(stage.idle, plan.idle_s))
         if used is not None:
