@@ -59,15 +59,15 @@ class Results:
         return ratio(mine, other) if mine and other else None
 
     def floor_us(self, ranks: int, size: int, *parts: str) -> float | None:
-        """Return a floor's median: the sum of ``hand_off``, ``dumps``, ``loads``, ``copy``.
+        """Return a floor: the sum of ``hand_off``, ``dumps``, ``loads``, ``copy``, each of its best turn.
 
         Every rank loads for itself, as many at a time as there are processors.
         """
         row = next((row for row in self.data["floors"]["sizes"] if row["bytes"] == size), None)
         if row is None:
             return None
-        times = {part: statistics.median(row[f"{part}_us"]) for part in ("dumps", "loads", "copy")}
-        times["hand_off"] = statistics.median(self.data["floors"]["hand_off_us"])
+        times = {part: min(row[f"{part}_us"]) for part in ("dumps", "loads", "copy")}
+        times["hand_off"] = min(self.data["floors"]["hand_off_us"])
         times["loads"] *= -(-ranks // self.data["machine"]["processors"])
         return float(sum(times[part] for part in parts))
 

@@ -86,13 +86,13 @@ def test_goals_are_judged(results: Results) -> None:
 
 
 def test_floors_are_judged(results: Results) -> None:
-    # Hand-off 0.5, dumps 1.5, loads 3, copy 0.75: 5.75 of the median 15; a third is wanted.
-    assert results.floor_us(1, 4096, "hand_off", "dumps", "loads", "copy") == pytest.approx(5.75)
-    assert results.floor_us(4, 4096, "loads") == pytest.approx(6.0)  # four ranks on two processors
+    # The best of two turns: hand-off 0.4, dumps 1, loads 2, copy 0.5. That is 3.9 of 10 and of 20; a third is wanted.
+    assert results.floor_us(1, 4096, "hand_off", "dumps", "loads", "copy") == pytest.approx(3.9)
+    assert results.floor_us(4, 4096, "loads") == pytest.approx(4.0)  # four ranks on two processors
     (found,) = judge_floors(results, RING)
     assert found.found is not None
-    assert found.found.most == pytest.approx(0.575)
-    assert found.met is True
+    assert (found.found.least, found.found.most) == (pytest.approx(0.195), pytest.approx(0.39))
+    assert found.met is False
 
 
 def test_the_idle_goal_is_of_the_median(results: Results) -> None:
