@@ -91,7 +91,7 @@ def test_floors_are_judged(results: Results) -> None:
     assert results.floor_us(4, 4096, "loads") == pytest.approx(4.0)  # four ranks on two processors
     (found,) = judge_floors(results, RING)
     assert found.found is not None
-    assert (found.found.least, found.found.most) == (pytest.approx(0.195), pytest.approx(0.39))
+    assert (found.found.least, found.found.most) == pytest.approx((0.195, 0.39))
     assert found.met is False
 
 
