@@ -63,7 +63,7 @@ class Plan:
         if slow:
             most = 10
         elif size >= 1 << 20:
-            most = 12
+            most = 20
         elif size >= 1 << 18:
             most = {"paced": 40}.get(load, 80)
         else:
@@ -83,14 +83,7 @@ class Found:
     checked: int = 0
 
     def add(self, subject: str, ranks: int, size: int, load: str, run: dict[str, Any], count: int) -> None:
-        """Keep one run.
-
-        Raises:
-            WrongDelivery: It had one.
-        """
-        if run["wrong"]:
-            raise WrongDelivery(f"{subject}, N = {ranks}, {size} B, {load}: {run['wrong']} wrong; {run['faults']}")
-        self.checked += count * ranks
+        """Keep one run."""
         row = self.cells.setdefault(
             (subject, ranks, size, load), {"subject": subject, "ranks": ranks, "bytes": size, "load": load}
         )
@@ -155,6 +148,8 @@ def _turn(
     plan: Plan, stages: dict[str, Stage], ranks: int, found: Found, say: Callable[[str], None], *, idle: bool
 ) -> None:
     for size in plan.sizes:
+        for stage in list(stages.values()):  # memory of that size is had, and sizes that a subject learns are learnt
+            _guarded(found, stages, say, stage, partial(stage.run, "back", size, _WARM))
         for load in ("back", "paced", "flow", "looking"):
             for name, stage in list(stages.items()):
                 if load == "looking" and (name in SHIPPED or size > _LOOKING_MOST):
@@ -181,11 +176,19 @@ def _turn(
 def _guarded(
     found: Found, stages: dict[str, Stage], say: Callable[[str], None], stage: Stage, run: Callable[[], Any]
 ) -> Any:
-    """Return what a run has found; None if the subject failed, which then takes part in nothing more."""
+    """Return what a run has found; None if the subject failed, which then takes part in nothing more.
+
+    Raises:
+        WrongDelivery: It had one.
+    """
     try:
-        return run()
+        ran = run()
     except Failed as error:
         stages.pop(stage.name, None)
         found.failed[stage.name] = str(error)
         say(f"failed: {error}")
         return None
+    if ran["wrong"]:
+        raise WrongDelivery(f"{stage.name}: {ran['wrong']} wrong; {ran['faults']}")
+    found.checked += ran["checked"]
+    return ran

@@ -75,7 +75,7 @@ class Stage:
 
         Returns:
             ``us``: for each batch, from the beginning of its put until the last reader had it, in microseconds;
-            ``total_s``; ``cpu_s`` of all processes; ``wrong``: how many were not what had to come; ``faults``: some.
+            ``total_s``; ``cpu_s`` of all processes; how many were ``checked``, and how many ``wrong``; ``faults``: some.
         """
         if load not in LOADS or not 0 < count <= MOST:
             raise ValueError(f"load {load!r}, {count} batches")
@@ -182,6 +182,7 @@ class _Writer:
             "us": [(board.last(index) - start) / 1e3 for index, start in enumerate(starts)],
             "total_s": (board.last(count - 1) - starts[0]) / 1e9,
             "cpu_s": spent + sum(each["cpu_s"] for each in found),
+            "checked": count * len(self._lines),
             "wrong": sum(each["wrong"] for each in found),
             "faults": [text for each in found for text in each["faults"]],
             "readers_cpu_s": [each["cpu_s"] for each in found],
