@@ -75,7 +75,7 @@ class Stage:
 
         Returns:
             ``us``: for each batch, from the beginning of its put until the last reader had it, in microseconds;
-            ``total_s``; ``cpu_s`` of all processes; how many were ``checked``, and how many ``wrong``; ``faults``: some.
+            ``total_s``; ``cpu_s`` of all processes; numbers ``checked`` and ``wrong``; ``faults``: some of these.
         """
         if load not in LOADS or not 0 < count <= MOST:
             raise ValueError(f"load {load!r}, {count} batches")
