@@ -195,4 +195,5 @@ def _main(arguments: Iterable[str]) -> None:
 
 
 if __name__ == "__main__":
+    die_with_parent()
     _main(sys.argv[1:])

@@ -111,4 +111,5 @@ def floors_us(sizes: Iterable[int], turns: int, spins: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    die_with_parent()
     print(json.dumps(floors([int(size) for size in sys.argv[3:]], int(sys.argv[1]), int(sys.argv[2]))))

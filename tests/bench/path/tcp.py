@@ -105,4 +105,5 @@ def tcp_ms(count: int) -> dict[str, list[float]]:
 
 
 if __name__ == "__main__":
+    die_with_parent()
     print(json.dumps(measure(int(sys.argv[1]))))
