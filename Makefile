@@ -15,10 +15,11 @@ ARGS ?=
 
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
+BENCH_READY = $(VENV)/.bench-ready
 VERIFY = $(BIN)/python -m tests.verify $(if $(CHECKS),--jobs $(CHECKS)) --size $(SIZE) \
 	$(if $(PROTOCOL),--protocol $(PROTOCOL)) $(if $(LEVEL),--level $(LEVEL))
 
-.PHONY: help setup verify verify-status test test-all-pythons demo bench nightly lint format clean
+.PHONY: help setup verify verify-status test test-all-pythons demo bench bench-page nightly lint format clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -52,8 +53,22 @@ test-all-pythons:
 demo: $(READY)
 	@$(BIN)/python -m tests.demo $(ARGS)
 
-bench: $(READY)
-	@$(BIN)/python -m tests.bench $(ARGS)
+# The data path beside every peer, then what else a queue costs: about half an hour; ARGS=--quick: two minutes.
+bench: $(BENCH_READY)
+	@$(BIN)/python -m tests.bench.path $(ARGS)
+	@$(BIN)/python -m tests.bench $(filter --quick,$(ARGS))
+
+# A full run of the data path that also writes docs/performance.md. Nothing else should run on the machine.
+bench-page: $(BENCH_READY)
+	@mkdir -p results
+	@$(BIN)/python -m tests.bench.path --json results/bench.json $(ARGS)
+	@$(BIN)/python -m tests.bench.report results/bench.json
+
+# Peers that the benchmark runs beside, and what draws. Without them it runs too, and says what it leaves out.
+$(BENCH_READY): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
+		|| echo "not all of the extra bench can be installed here"
+	@touch $@
 
 # Hours, not minutes: large configurations and long random runs with new seeds.
 nightly: $(READY)

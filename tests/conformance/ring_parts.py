@@ -11,7 +11,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.errors import FencedError, PeerLostError
 from fdcomm.ring.clearing import clear, complete
 from fdcomm.ring.consumer import Consumer
-from fdcomm.ring.layout import BEGUN, CURSOR, GATE, LIVES, PID, SEQ, SIZE, WANT, Shape
+from fdcomm.ring.layout import BEGUN, CLEARED, CURSOR, GATE, LIVES, PID, SEQ, SIZE, WANT, Shape
 from fdcomm.ring.members import Place, attach
 from fdcomm.ring.publisher import Publisher
 from fdcomm.testing import ControlledRuntime
@@ -58,7 +58,7 @@ class RingPart(Part):
         self._now = now
         # Of lines that the model does not have nothing is of interest.
         others = range(len(self.lines), self.shape.lines)
-        silent = [WANT, *(self.shape.of_line(line, BEGUN) for line in others)]
+        silent = [WANT, CLEARED, *(self.shape.of_line(line, BEGUN) for line in others)]
         silent += [self.shape.of_line(line, PID) for line in range(self.shape.lines)]
         self.silent = {self.bed.name(place) for place in silent}
         self.silent |= {self.bed.runtime._word(self.bed.flags, place) for place in range(len(self.shape.flag_words))}

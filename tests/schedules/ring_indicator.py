@@ -9,7 +9,7 @@ from tests.schedules.ring_programs import first, ring_bed, scenario, write, writ
 
 __all__ = ("indicator",)
 
-_EXIST = GATE + 1
+_EXIST = GATE + 2
 """A word that the ring does not use."""
 
 

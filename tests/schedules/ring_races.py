@@ -272,12 +272,12 @@ def _slept_through(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
 
     def put() -> None:
         words[place + SEQ] = 1
-        if words[GATE + 1]:  # any word will do for the flag here
+        if words[GATE + 2]:  # any word will do for the flag here
             words[BELL] = 1
             kernel.wake(1 + BELL)
 
     def get() -> None:
-        words[GATE + 1] = 1
+        words[GATE + 2] = 1
         while True:
             token = words[BELL]
             if words[place + SEQ] == 1:

@@ -1,0 +1,1 @@
+"""The data path, measured: from a put until every rank has the batch. ``python -m tests.bench.path``."""
