@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
+    from fdcomm.meeting import Meeting, MeetingStatistics
     from fdcomm.pause import PauseControl, PauseStatistics
     from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
     from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
@@ -107,6 +108,8 @@ __all__ = (
     "LayerProgress",
     "LayerSender",
     "LayerTimeoutError",
+    "Meeting",
+    "MeetingStatistics",
     "MemoryOrderError",
     "NotPausedError",
     "PartReport",
@@ -164,6 +167,8 @@ _HOME: Final = {
     "Job": "fdcomm.jobs",
     "LayerProgress": "fdcomm.layerwise",
     "LayerSender": "fdcomm.layerwise",
+    "Meeting": "fdcomm.meeting",
+    "MeetingStatistics": "fdcomm.meeting",
     "PauseControl": "fdcomm.pause",
     "PauseStatistics": "fdcomm.pause",
     "RearrangeControl": "fdcomm.rearrange",

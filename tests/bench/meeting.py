@@ -1,0 +1,134 @@
+"""``python -m tests.bench.meeting``: rounds of N processes at a meeting, at ``multiprocessing.Barrier``, and at a
+host's barrier, in one run, by turns. Measured is the time of a round, seen by each process, without anything between rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fdcomm import EngineWorkerQueue
+from fdcomm.meeting import Meeting
+
+__all__ = ("SUBJECTS", "Cell", "main", "measure")
+
+_FORK = multiprocessing.get_context("fork")
+_WATCHDOG_S = 120.0
+SUBJECTS = ("meeting", "multiprocessing.Barrier", "host")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Microseconds of a round, and processor time of all processes for one."""
+
+    subject: str
+    ranks: int
+    round_us: float
+    cpu_us: float
+
+
+def _rounds(wait: Callable[[], object], count: int, to: Any) -> None:
+    for _ in range(20):
+        wait()
+    begin, spent = time.perf_counter(), time.process_time()
+    for _ in range(count):
+        wait()
+    to.send(((time.perf_counter() - begin) / count, (time.process_time() - spent) / count))
+
+
+def _meet(name: str, rank: int, count: int, to: Any) -> None:
+    with Meeting.attach(name, rank) as meeting:
+        _rounds(lambda: meeting.wait(timeout=_WATCHDOG_S), count, to)
+
+
+def _plain(barrier: Any, count: int, to: Any) -> None:
+    _rounds(lambda: barrier.wait(_WATCHDOG_S), count, to)
+
+
+def _host(address: Any, ranks: int, rank: int, count: int, to: Any) -> None:
+    queue = EngineWorkerQueue(address=address, is_server=False, num_client=ranks, client_id=rank)
+    barrier = queue.finish_request_barrier
+    _rounds(lambda: barrier.wait(_WATCHDOG_S), count, to)
+    queue.close()
+
+
+def measure(subject: str, ranks: int, count: int) -> Cell:
+    """Run one subject once."""
+    pipes = [_FORK.Pipe(duplex=False) for _ in range(ranks)]
+    owner: Any = None
+    targets: list[tuple[Callable[..., None], tuple[Any, ...]]]
+    if subject == "meeting":
+        name = f"bench-meeting-{os.getpid()}"
+        owner = Meeting.create(name, ranks)
+        targets = [(_meet, (name, rank)) for rank in range(ranks)]
+    elif subject == "host":
+        owner = EngineWorkerQueue(address=("127.0.0.1", 0), is_server=True, num_client=ranks, client_id=-1)
+        targets = [(_host, (owner.address, ranks, rank)) for rank in range(ranks)]
+    else:
+        barrier = _FORK.Barrier(ranks)
+        targets = [(_plain, (barrier,)) for _ in range(ranks)]
+    processes = [
+        _FORK.Process(target=target, args=(*arguments, count, to))
+        for (target, arguments), (_, to) in zip(targets, pipes, strict=True)
+    ]
+    try:
+        for process in processes:
+            process.start()
+        found = []
+        for source, _ in pipes:
+            if not source.poll(_WATCHDOG_S):
+                raise RuntimeError(f"a process at {subject} does not end")
+            found.append(source.recv())
+        for process in processes:
+            process.join(_WATCHDOG_S)
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+        if owner is not None:
+            owner.close()
+    times, spent = zip(*found, strict=True)
+    return Cell(subject, ranks, 1e6 * max(times), 1e6 * sum(spent))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.meeting", description=__doc__)
+    parser.add_argument("--ranks", type=int, nargs="+", default=(2, 4, 8))
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each, by turns; shown is the median")
+    parser.add_argument("--count", type=int, default=1000, help="rounds of a run; a fifth of it for the host")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(argv)
+    cells: list[Cell] = []
+    for ranks in options.ranks:
+        row = []
+        for _ in range(options.repeat):
+            row += [measure(subject, ranks, options.count // (5 if subject == "host" else 1)) for subject in SUBJECTS]
+        cells += row
+        medians = {
+            subject: (
+                statistics.median(cell.round_us for cell in row if cell.subject == subject),
+                statistics.median(cell.cpu_us for cell in row if cell.subject == subject),
+            )
+            for subject in SUBJECTS
+        }
+        own = medians["meeting"][0]
+        shown = [f"{name}: {us:8.1f} ({cpu:8.1f}; {us / own:5.1f}x)" for name, (us, cpu) in medians.items()]
+        print(f"N={ranks}  ", "   ".join(shown), flush=True)
+    print("µs of a round, median of the runs (processor time of all processes; times a meeting's)")
+    if options.json:
+        options.json.write_text(json.dumps([asdict(cell) for cell in cells], indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
