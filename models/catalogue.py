@@ -92,6 +92,7 @@ CATALOGUE: dict[str, Listed] = {
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),
     "ring.wait": Listed("models.ring_wait:RingWait", "models.ring_bugs:WAIT", "models.ring_wait", of_model=True),
+    "meeting": Listed("models.meeting:Meeting", "models.meeting_bugs:BUGS", "models.meeting_properties", of_model=True),
     "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
     "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),
     "word.sequence": Listed(

@@ -93,7 +93,7 @@ class Meeting(Deciding, Model[State]):
     def begin(self, s: State) -> Iterator[tuple[Action, State]]:
         """The turn is loaded. A meeting that is not open refuses at once."""
         for p in self.waiters:
-            if s.pc[p] != "out" or s.calls[p] >= self.config.calls:
+            if p in self.config.absent or s.pc[p] != "out" or s.calls[p] >= self.config.calls:
                 continue
             turn = load(s, p, "turn", 0)
             for label in range(self.config.labels):

@@ -18,7 +18,7 @@ BUGS: dict[str, Bug[Config]] = dict(
         bug("WithdrawsLocked", "OneFate", _TIMED),
         bug("LabelsChecked", "PassNeedsAll", Config(labels=2)),
         bug("FindsDead", "WaitEnds", Config(mortal=R({0}), spurious=False), liveness=True),
-        bug("CompletesFence", "WaitEnds", Config(mortal=R({2}), fences=True), liveness=True),
+        bug("CompletesFence", "WaitEnds", Config(absent=R({0}), mortal=R({2}), fences=True), liveness=True),
         bug("OwnLine", "NoLostWakeUp", _COMES),
         bug("ChecksLife", "OneFate", _COMES),
         bug("Barrier", "NoLostWakeUp", _TWO),

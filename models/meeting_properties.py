@@ -93,7 +93,7 @@ class Claims:
         """A sleeper's wait has a reason to end."""
         if s.pc[p] != "asleep":
             return False
-        dead = any(not s.alive[self.counted(life, r)] for r, life in enumerate(s.mem.life))
+        dead = any(life % 2 or not s.alive[self.counted(life, r)] for r, life in enumerate(s.mem.life))
         return dead or s.mem.turn[0] != s.stamp[p] or self.all_here(s, s.stamp[p])
 
 

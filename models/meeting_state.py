@@ -86,6 +86,7 @@ class Config:
     calls: int = 1
     aborts: bool = False
     fences: bool = False
+    absent: frozenset[int] = frozenset()
     timed: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
     comes: bool = False
@@ -100,6 +101,7 @@ class Config:
             "Calls": self.calls,
             "Aborts": self.aborts,
             "Fences": self.fences,
+            "Absent": self.absent,
             "Timed": self.timed,
             "Mortal": self.mortal,
             "Comes": self.comes,

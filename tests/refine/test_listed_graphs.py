@@ -14,6 +14,7 @@ from tests.refine import (
     gate_graphs,
     item_graphs,
     layerwise_graphs,
+    meeting_graphs,
     pause_graphs,
     rearrange_graphs,
     ring_graphs,
@@ -43,6 +44,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("ring/Ring.tla", ring_graphs.FIXED),
         ("ring/RingWait.tla", ring_graphs.WAITING),
+        ("meeting/Meeting.tla", meeting_graphs.FIXED),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
     for module, table in tables:
