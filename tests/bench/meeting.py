@@ -1,5 +1,5 @@
 """``python -m tests.bench.meeting``: rounds of N processes at a meeting, at ``multiprocessing.Barrier``, and at a
-host's barrier, in one run, by turns. Measured is the time of a round, seen by each process, with nothing between rounds.
+host's barrier, in one run, by turns. Measured is the time of a round, which each process sees, and nothing else.
 """
 
 from __future__ import annotations

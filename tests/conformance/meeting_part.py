@@ -128,6 +128,7 @@ class MeetingPart(Part):
             return f"load {name(LIVES + self.model.rank_of(p))}"
         if pc in ("scan", "rescan", "look"):
             return f"load {name(LIVES + state.at[p])}"
+        rank = min(state.at[p], self.config.ranks - 1)
         number = self.bed.numbers[self.line(p)]
         flag = bed.runtime._word(bed.flags, self.line(p))
         return {
@@ -146,7 +147,7 @@ class MeetingPart(Part):
             "lock": "acquire take 0",
             "turn": turn,
             "clear": f"store {name(bed.arrivals[self.line(p)])} = -1",
-            "life": f"store {name(LIVES + state.at[p])} = {load(state, p, 'life', state.at[p]) + 1}",
+            "life": f"store {name(LIVES + rank)} = {load(state, p, 'life', rank) + 1}",
             "why1": self._why(state, p),
             "next": f"store {name(TURN)} = {self._next(state, p)}",
             "next1": f"store {name(TURN)} = {self._next(state, p)}",

@@ -1,18 +1,15 @@
-"""The checks of the meeting at the levels V2 to V5. V1 and V7 are in the manifest and the register."""
+"""The checks of the meeting at the levels V2, V3 and V5. V1 and V7 are in the manifest and the register."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import HealthCheck, settings
-
 from fdcomm.testing import Exhaustive, explore
-from tests.conformance.meeting_plans import LARGE, RANDOM, SMALL, part_of
+from tests.conformance.meeting_plans import LARGE, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import meeting_graphs
 from tests.schedules.meeting_programs import LARGE_PROGRAMS, PROGRAMS
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, RACES, race
-from tests.stateful.meeting_walks import run_random
 from tests.verify import rows
 from tests.verify.check import Check, Row
 
@@ -23,12 +20,11 @@ _P = "meeting"
 _QUICK = ("labels differ", "one is killed", "somebody aborts")
 _QUICK_RACES = ("labels",)
 _QUICK_EDGES = ("another process comes",)
-_QUICK_RANDOM = ("3 ranks",)
 
 
 def checks(level: str, size: str) -> list[Check]:
     """Return the checks of a level."""
-    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5}
+    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V5": _v5}
     return offers[level](size == "large") if level in offers else []
 
 
@@ -52,7 +48,7 @@ def _graph(what: str, name: str) -> Row:
     return rows.graph(_P, what, rows.numbers(config.constants()), *meeting_graphs.compared(config))
 
 
-# -- V3, V4 --------------------------------------------------------------------------------------------------------
+# -- V3 ------------------------------------------------------------------------------------------------------------
 
 
 def _v3(large: bool) -> list[Check]:
@@ -73,24 +69,6 @@ def _edges(plan: str) -> Row:
         bounds=rows.numbers(part.config.constants()),
         detail=f"{done.walks} behaviours, one load, store or system call at a time",
     )
-
-
-def _v4(large: bool) -> list[Check]:
-    examples, length = (200, 300) if large else (15, 200)
-    plans = RANDOM if large else _QUICK_RANDOM
-    return [Check(_P, "V4", f"random behaviours: {plan}", _random, (plan, examples, length)) for plan in plans]
-
-
-def _random(plan: str, examples: int, length: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    wanted = {"StoreWord", "StoreTurn", "SeeStanding", "RaiseFlag", "Sleep", "Wake"}
-    return rows.occurred(_P, f"random behaviours: {plan}", run_random(plan, options, length), wanted, examples, length)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
