@@ -23,6 +23,7 @@ from fdcomm.errors import (
     FdcommError,
     FencedError,
     ForkedHandleError,
+    HandlerTimeoutError,
     HostLostError,
     HostNotFoundError,
     HostStartError,
@@ -30,6 +31,7 @@ from fdcomm.errors import (
     JobCancelledError,
     LayerTimeoutError,
     MemoryOrderError,
+    NoBlocksError,
     NotPausedError,
     PauseEndedError,
     PayloadError,
@@ -50,21 +52,27 @@ from fdcomm.errors import (
     SignalSpaceError,
     SignalTornError,
     StaleAnswerError,
+    StaleLeaseError,
     StalePauseError,
     StaleReportError,
+    StartFailedError,
     StatusBusyError,
     StatusCancelledError,
     TaskEndedError,
+    TransferCancelledError,
+    TransferFailedError,
     UnsafeConfigError,
 )
 
 if TYPE_CHECKING:
+    from fdcomm.blocks import BlockLists
     from fdcomm.cache_queue import EngineCacheQueue
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
     from fdcomm.meeting import Meeting, MeetingStatistics
     from fdcomm.pause import PauseControl, PauseStatistics
+    from fdcomm.readiness import PartHealth, Readiness
     from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
     from fdcomm.signals.ipc_signal import IPCSignal, shared_memory_exists
     from fdcomm.signals.lock import IPCLock
@@ -74,6 +82,11 @@ if TYPE_CHECKING:
     from fdcomm.stats import DispatchStatistics
     from fdcomm.status import PartReport, StatusCoordinator, StatusResult, StatusWord, http_code
     from fdcomm.status_part import StatusOrder, StatusPart
+    from fdcomm.swap import Swap, SwapResult
+    from fdcomm.transfer import TransferLoop, TransferTask
+    from fdcomm.transfer_client import TransferClient
+    from fdcomm.transfer_port import TransferPort, TransferResult
+    from fdcomm.transfer_tasks import TransferTasks
     from fdcomm.worker_queue import EngineWorkerQueue
 
 __all__ = (
@@ -82,6 +95,7 @@ __all__ = (
     "AuthError",
     "BarrierBrokenError",
     "BarrierMismatchError",
+    "BlockLists",
     "CacheInfoMissingError",
     "ClosedError",
     "CommTimeoutError",
@@ -97,6 +111,7 @@ __all__ = (
     "FdcommError",
     "FencedError",
     "ForkedHandleError",
+    "HandlerTimeoutError",
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
@@ -111,7 +126,9 @@ __all__ = (
     "Meeting",
     "MeetingStatistics",
     "MemoryOrderError",
+    "NoBlocksError",
     "NotPausedError",
+    "PartHealth",
     "PartReport",
     "PauseControl",
     "PauseEndedError",
@@ -122,6 +139,7 @@ __all__ = (
     "ProtocolViolationError",
     "RankError",
     "ReadOnlyError",
+    "Readiness",
     "RearrangeBusyError",
     "RearrangeControl",
     "RearrangeEndedError",
@@ -139,8 +157,10 @@ __all__ = (
     "SignalSpaceError",
     "SignalTornError",
     "StaleAnswerError",
+    "StaleLeaseError",
     "StalePauseError",
     "StaleReportError",
+    "StartFailedError",
     "StatusBusyError",
     "StatusCancelledError",
     "StatusCoordinator",
@@ -148,7 +168,17 @@ __all__ = (
     "StatusPart",
     "StatusResult",
     "StatusWord",
+    "Swap",
+    "SwapResult",
     "TaskEndedError",
+    "TransferCancelledError",
+    "TransferClient",
+    "TransferFailedError",
+    "TransferLoop",
+    "TransferPort",
+    "TransferResult",
+    "TransferTask",
+    "TransferTasks",
     "UnsafeConfigError",
     "Word",
     "__version__",
@@ -159,6 +189,7 @@ __all__ = (
 __version__ = "0.1.0"
 
 _HOME: Final = {
+    "BlockLists": "fdcomm.blocks",
     "EngineCacheQueue": "fdcomm.cache_queue",
     "ControlClient": "fdcomm.control",
     "ControlRequest": "fdcomm.control",
@@ -171,6 +202,8 @@ _HOME: Final = {
     "MeetingStatistics": "fdcomm.meeting",
     "PauseControl": "fdcomm.pause",
     "PauseStatistics": "fdcomm.pause",
+    "PartHealth": "fdcomm.readiness",
+    "Readiness": "fdcomm.readiness",
     "RearrangeControl": "fdcomm.rearrange",
     "RearrangeOutcome": "fdcomm.rearrange",
     "RearrangeStatus": "fdcomm.rearrange",
@@ -188,6 +221,14 @@ _HOME: Final = {
     "http_code": "fdcomm.status",
     "StatusOrder": "fdcomm.status_part",
     "StatusPart": "fdcomm.status_part",
+    "Swap": "fdcomm.swap",
+    "SwapResult": "fdcomm.swap",
+    "TransferLoop": "fdcomm.transfer",
+    "TransferTask": "fdcomm.transfer",
+    "TransferClient": "fdcomm.transfer_client",
+    "TransferPort": "fdcomm.transfer_port",
+    "TransferResult": "fdcomm.transfer_port",
+    "TransferTasks": "fdcomm.transfer_tasks",
     "EngineWorkerQueue": "fdcomm.worker_queue",
 }
 """Name -> the module that has it, for all that is imported late."""

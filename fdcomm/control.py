@@ -6,10 +6,12 @@ Protocol: ``spec/control.toml``, docs/protocols/control.md.
 from __future__ import annotations
 
 import contextlib
+import itertools
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
+from fdcomm.control_results import Answer, ControlResult, ControlStatistics, ServerStatistics
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import (
     ClosedError,
@@ -21,72 +23,21 @@ from fdcomm.errors import (
     StaleAnswerError,
 )
 from fdcomm.handle import Handle
+from fdcomm.watched import period, watched
 
-__all__ = ("Answer", "ControlClient", "ControlRequest", "ControlResult", "ControlServer", "ControlStatistics")
+__all__ = (
+    "Answer",
+    "ControlClient",
+    "ControlRequest",
+    "ControlResult",
+    "ControlServer",
+    "ControlStatistics",
+    "ServerStatistics",
+)
 
 _PROTOCOL: Final = "control"
 _LOOK_S: Final = 1.0
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What one rank answered.
-
-    Attributes:
-        rank: The rank.
-        ok: It did what was asked.
-        value: What it returned, or, when not ``ok``, the text of its error.
-    """
-
-    rank: int
-    ok: bool
-    value: Any
-
-
-@dataclass(frozen=True)
-class ControlResult:
-    """The answers of all ranks to one request, in rank order.
-
-    Attributes:
-        number: The request's number; numbers of one queue ascend from 1.
-        answers: One for each rank that answered.
-        missing: The ranks that did not; only with ``partial``.
-    """
-
-    number: int
-    answers: tuple[Answer, ...]
-    missing: tuple[int, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """True when every rank did it."""
-        return not self.missing and all(answer.ok for answer in self.answers)
-
-    @property
-    def failed(self) -> tuple[int, ...]:
-        """The ranks that did not."""
-        return tuple(answer.rank for answer in self.answers if not answer.ok)
-
-
-@dataclass(frozen=True)
-class ControlStatistics:
-    """A snapshot.
-
-    Attributes:
-        asked: Requests so far.
-        waiting_for: For each open request its number, and the ranks that may still answer.
-        doing: For each rank the request that it has taken and not answered; 0 is none.
-        live: Ranks that have taken part and are there.
-        lost: Ranks whose process is gone.
-        away: Ranks that have not taken part yet, or have left.
-    """
-
-    asked: int
-    waiting_for: tuple[tuple[int, tuple[int, ...]], ...]
-    doing: tuple[int, ...]
-    live: tuple[int, ...]
-    lost: tuple[int, ...]
-    away: tuple[int, ...]
+_TOKENS: Final = itertools.count(-1, -1)
 
 
 class ControlClient:
@@ -96,7 +47,16 @@ class ControlClient:
         """Take part through a handle, which must stay open."""
         self._queue = queue
 
-    def ask(self, request: Any, *, timeout: Timeout = DEFAULT, partial: bool = False, token: int = 0) -> ControlResult:
+    def ask(
+        self,
+        request: Any,
+        *,
+        timeout: Timeout = DEFAULT,
+        partial: bool = False,
+        token: int = 0,
+        progress: Callable[[ControlStatistics], object] | None = None,
+        every: float = 1.0,
+    ) -> ControlResult:
         """Ask all ranks, and wait for all answers. Actions Ask, Collect.
 
         A rank that starts meanwhile is asked too. A rank's failure is an answer, not an exception; so is an answer
@@ -107,6 +67,9 @@ class ControlClient:
             timeout: Seconds; None waits for ever.
             partial: Return what came instead of raising when ranks are gone or late.
             token: Any number; :meth:`cancel` may name it.
+            progress: Called in this thread while the call waits, with what :meth:`statistics` returns. When it raises,
+                the request is withdrawn, and the same is raised. With 0 as ``token`` it gets one of its own, below 0.
+            every: Seconds between two calls of ``progress``.
 
         Raises:
             PeerLostError: ``missing`` names ranks whose process is gone; all others have answered (EndLost).
@@ -118,7 +81,19 @@ class ControlClient:
         name = "control.ask"
         limit = timeout_seconds(timeout, name)
         payload = self._queue._pickle(request, name)
-        number, end, raw, missing = self._queue._act(_PROTOCOL, "ask", payload, limit, token, timeout=limit, name=name)
+        if progress is None:
+            found = self._queue._act(_PROTOCOL, "ask", payload, limit, token, timeout=limit, name=name)
+        else:
+            mine = token or next(_TOKENS)
+            found = watched(
+                self._queue._runtime,
+                lambda: self._queue._act(_PROTOCOL, "ask", payload, limit, mine, timeout=limit, name=name),
+                look=self.statistics,
+                progress=progress,
+                every=period(every, name),
+                end=lambda: self.cancel(mine),
+            )
+        number, end, raw, missing = found
         answers = tuple(
             Answer(rank, *self._read(answer, name)) for rank, answer in enumerate(raw) if answer is not None
         )
@@ -174,8 +149,9 @@ class ControlClient:
 class ControlRequest:
     """A request that this rank has taken. Answer it once, with :meth:`answer` or :meth:`fail`."""
 
-    def __init__(self, queue: Handle, number: int, payload: Any) -> None:
+    def __init__(self, queue: Handle, number: int, payload: Any, counts: Counter[str] | None = None) -> None:
         self._queue = queue
+        self._counts: Counter[str] = Counter() if counts is None else counts
         self.number = number
         self.payload = payload
 
@@ -194,7 +170,12 @@ class ControlRequest:
 
     def _send(self, ok: bool, value: Any) -> None:
         name = "control.answer"
-        self._queue._act(_PROTOCOL, "answer", self.number, self._queue._pickle((ok, value), name), name=name)
+        try:
+            self._queue._act(_PROTOCOL, "answer", self.number, self._queue._pickle((ok, value), name), name=name)
+        except StaleAnswerError:
+            self._counts["late"] += 1
+            raise
+        self._counts["answered" if ok else "failed"] += 1
 
 
 class ControlServer:
@@ -209,6 +190,7 @@ class ControlServer:
         if queue.client_id < 0:
             raise RankError("ControlServer needs a handle with a client_id", operation="control.take")
         self._queue = queue
+        self._counts: Counter[str] = Counter()
 
     def take(self, *, timeout: Timeout = 0.0) -> ControlRequest | None:
         """Take the next request; None when there is none within ``timeout`` seconds. Actions Join, Take.
@@ -223,7 +205,8 @@ class ControlServer:
         if taken is None:
             return None
         number, payload = taken
-        request = ControlRequest(self._queue, number, None)
+        self._counts["taken"] += 1
+        request = ControlRequest(self._queue, number, None, self._counts)
         try:
             request.payload = self._queue._unpickle(payload, name)
         except PayloadError as error:
@@ -231,6 +214,10 @@ class ControlServer:
                 request.fail(f"PayloadError: {error}")
             raise
         return request
+
+    def statistics(self) -> ServerStatistics:
+        """Return what was done through this object. Local; it has one request at a time, so no lock is needed."""
+        return ServerStatistics(**self._counts)
 
     def serve(self, handler: Callable[[Any], Any], stop: Callable[[], bool] = lambda: False) -> None:
         """Answer every request with what ``handler`` returns for its payload, until ``stop()`` or the handle's close.

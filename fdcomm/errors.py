@@ -26,6 +26,7 @@ __all__ = (
     "FdcommError",
     "FencedError",
     "ForkedHandleError",
+    "HandlerTimeoutError",
     "HostLostError",
     "HostNotFoundError",
     "HostStartError",
@@ -33,6 +34,7 @@ __all__ = (
     "JobCancelledError",
     "LayerTimeoutError",
     "MemoryOrderError",
+    "NoBlocksError",
     "NotPausedError",
     "PauseEndedError",
     "PayloadError",
@@ -53,11 +55,15 @@ __all__ = (
     "SignalSpaceError",
     "SignalTornError",
     "StaleAnswerError",
+    "StaleLeaseError",
     "StalePauseError",
     "StaleReportError",
+    "StartFailedError",
     "StatusBusyError",
     "StatusCancelledError",
     "TaskEndedError",
+    "TransferCancelledError",
+    "TransferFailedError",
     "UnsafeConfigError",
 )
 
@@ -197,7 +203,7 @@ class RearrangeEndedError(FdcommError, RuntimeError):
 
 
 class RequestCancelledError(FdcommError, RuntimeError):
-    """Control requests: another thread has cancelled the request through its own handle."""
+    """A control request, or a wait for a pause or a resume: another thread has cancelled it through its own handle."""
 
 
 class ClosedError(FdcommError, ValueError):
@@ -234,6 +240,10 @@ class NotPausedError(FdcommError, RuntimeError):
 
 class JobCancelledError(FdcommError, RuntimeError):
     """A pause told the job to end."""
+
+
+class StartFailedError(FdcommError, RuntimeError):
+    """A part that the call waits for says that it cannot serve. ``request`` is (component, rank, health) of each."""
 
 
 class StatusBusyError(FdcommError, RuntimeError):
@@ -294,3 +304,25 @@ class LayerTimeoutError(CommTimeoutError):
 
 class TaskEndedError(FdcommError, RuntimeError):
     """The task was given up: its request was aborted, for example. Its other layers are not sent."""
+
+
+class NoBlocksError(FdcommError, RuntimeError):
+    """Fewer blocks are free than were asked for. None was taken."""
+
+
+class StaleLeaseError(FdcommError, RuntimeError):
+    """A reset has taken the blocks of this lease back: they are free, or somebody else's. Nothing was changed."""
+
+
+class TransferCancelledError(FdcommError, RuntimeError):
+    """A transfer was given up: by a reset, by its issuer, or it was withdrawn before a rank had started it. Also what
+    the lists raise while a reset is under way. ``request`` is the task's number."""
+
+
+class TransferFailedError(FdcommError, RuntimeError):
+    """A transfer was not done by every rank. ``missing`` has the ranks that failed, ``request`` is the task's number.
+    The source is its issuer's again, and the target is free."""
+
+
+class HandlerTimeoutError(FdcommError, TimeoutError):
+    """A handler of transfer tasks runs longer than its limit. Its task has failed; its job counts until it ends."""

@@ -235,9 +235,9 @@ class RankJobs:
         with self._lock:
             if self._left:
                 return False
-            number, quiet = self._gate.order, self._gate.quiet
+            number, quiet, running = self._gate.order, self._gate.quiet, self._gate.running
         wire: Any = self._queue._act(
-            _PROTOCOL, "next_order", number, quiet, _LOOK_S, timeout=_LOOK_S, name="pause.next_order"
+            _PROTOCOL, "next_order", number, quiet, _LOOK_S, running, timeout=_LOOK_S, name="pause.next_order"
         )
         if wire is not None:
             with self._changed:

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from fdcomm.core.pause import MODES, Mode
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
 from fdcomm.handle import Handle
 from fdcomm.jobs import Job, RankJobs
+from fdcomm.pause_waits import PauseStatistics, Progress, Waits
+from fdcomm.watched import period
 
-__all__ = ("PauseControl", "PauseStatistics")
+__all__ = ("PauseControl", "PauseStatistics", "Progress")
 
 _PROTOCOL: Final = "pause"
 
 
-@dataclass(frozen=True)
-class PauseStatistics:
-    """A snapshot of a group's pause.
-
-    Attributes:
-        phase: "run" or "pause": what the latest order says.
-        mode: Of the present pause, or the last one.
-        paused: The pause has been reached: no rank runs a job.
-        missing: Ranks in which jobs may still run.
-        holders: Clients that hold the pause.
-        lost_holds: Holds that ended because their client's process was gone.
-        live: Ranks that have joined.
-        lost: Ranks whose process is gone.
-    """
-
-    phase: str
-    mode: str
-    paused: bool
-    missing: tuple[int, ...]
-    holders: int
-    lost_holds: int
-    live: tuple[int, ...]
-    lost: tuple[int, ...]
+T = TypeVar("T")
 
 
 class PauseControl:
@@ -67,6 +46,7 @@ class PauseControl:
         """
         self._queue = queue
         self._jobs = RankJobs(queue) if rank else None
+        self._waits = Waits(queue)
         self._holding = threading.local()
 
     # -- jobs ----------------------------------------------------------------------------------------------------
@@ -87,7 +67,14 @@ class PauseControl:
 
     # -- clients -------------------------------------------------------------------------------------------------
 
-    def pause(self, mode: Mode = "drain", *, timeout: Timeout = DEFAULT) -> int:
+    def pause(
+        self,
+        mode: Mode = "drain",
+        *,
+        timeout: Timeout = DEFAULT,
+        progress: Progress | None = None,
+        every: float = 1.0,
+    ) -> int:
         """Stop the group. When this returns, no rank runs a job, and none can start one before a resume.
 
         Idempotent, from any process: a pause that is in force is joined, one that is under way is made sharper if
@@ -97,6 +84,9 @@ class PauseControl:
             mode: ``drain``: admitted jobs run to their end. ``abort``: they are told to end (``Job.cancelled``,
                 ``Job.checkpoint``). ``keep``: those that reach a checkpoint wait there for the resume.
             timeout: Seconds.
+            progress: Called in this thread while the call waits, with what :meth:`statistics` returns; ``running``
+                says how many jobs run in each rank. When it raises, this call gives up waiting and raises the same.
+            every: Seconds between two calls of ``progress``.
 
         Returns:
             The number of the pause, for :meth:`resume`.
@@ -104,10 +94,18 @@ class PauseControl:
         Raises:
             CommTimeoutError: ``missing`` names the ranks in which jobs still run. The pause stays ordered.
             PauseEndedError: Another client cancelled or ended it before this call saw it reached.
+            RequestCancelledError: Another thread called :meth:`give_up`. The pause stays ordered.
         """
-        return self._pause(mode, hold=False, timeout=timeout)[0]
+        return self._pause(mode, hold=False, timeout=timeout, progress=progress, every=every)[0]
 
-    def resume(self, pause: int | None = None, *, timeout: Timeout = DEFAULT) -> None:
+    def resume(
+        self,
+        pause: int | None = None,
+        *,
+        timeout: Timeout = DEFAULT,
+        progress: Progress | None = None,
+        every: float = 1.0,
+    ) -> None:
         """Let the ranks run again; returns when all have opened. Does nothing while they run.
 
         Waits for a pause that is under way, and for clients that hold it, before it ends it.
@@ -115,18 +113,20 @@ class PauseControl:
         Args:
             pause: Only this pause, as :meth:`pause` returned it. None: whichever is in force.
             timeout: Seconds.
+            progress: As for :meth:`pause`: ``missing``, ``holders`` and ``behind`` say what it waits for.
+            every: As for :meth:`pause`.
 
         Raises:
             StalePauseError: That pause is over and another is in force.
             CommTimeoutError: The pause was not reached or is held, or ``missing`` ranks have not opened.
+            RequestCancelledError: Another thread called :meth:`give_up`. If the order was given, it stays.
             ProtocolViolationError: This thread holds the pause: it would wait for itself.
         """
         if getattr(self._holding, "count", 0):
             raise ProtocolViolationError(
                 "resume: this thread holds the pause; leave the block first", operation="resume"
             )
-        limit = timeout_seconds(timeout, "resume")
-        self._queue._act(_PROTOCOL, "resume", pause, limit, timeout=limit, name="resume")
+        self._wait("resume", pause, timeout=timeout, progress=progress, every=every)
 
     def cancel_pause(self, *, timeout: Timeout = DEFAULT) -> bool:
         """Give up a pause that has not been reached; who waits for it gets PauseEndedError.
@@ -134,29 +134,80 @@ class PauseControl:
         Returns:
             False when no pause was under way.
         """
-        limit = timeout_seconds(timeout, "cancel_pause")
-        return bool(self._queue._act(_PROTOCOL, "cancel", limit, timeout=limit, name="cancel_pause"))
+        return bool(self._wait("cancel", timeout=timeout))
+
+    def give_up(self) -> int:
+        """End all calls of pause, resume and cancel_pause that wait in other threads, of this handle. Action GiveUp.
+
+        They raise RequestCancelledError. What they have ordered stays ordered. Returns how many there were.
+        """
+        return self._waits.give_up(None)
 
     @contextlib.contextmanager
-    def paused(self, mode: Mode = "drain", *, resume: bool = True, timeout: Timeout = DEFAULT) -> Iterator[int]:
+    def paused(
+        self,
+        mode: Mode = "drain",
+        *,
+        resume: bool = True,
+        timeout: Timeout = DEFAULT,
+        progress: Progress | None = None,
+        every: float = 1.0,
+    ) -> Iterator[int]:
         """Pause, and hold the pause for the block: nobody's resume ends it before.
 
         Args:
             mode: As for :meth:`pause`.
             resume: Resume after the block, also when it raised.
             timeout: Seconds for the pause, and again for the resume.
+            progress: As for :meth:`pause`; but when it raises, a pause that has not been reached is cancelled.
+            every: As for :meth:`pause`.
 
         Raises:
             CommTimeoutError: As :meth:`pause`; or the resume, which waits for the others that hold the pause.
         """
-        number, client = self._pause(mode, hold=True, timeout=timeout)
+        number, client, _ = self._held(mode, timeout, progress, every, resume=resume)
         try:
             with self._hold(client, "paused"):
                 yield number
         finally:
             if resume:
-                with contextlib.suppress(StalePauseError):  # another holder has resumed, and somebody paused again
-                    self.resume(number, timeout=timeout)
+                self._resume_after(number, timeout)
+
+    def clear(
+        self,
+        work: Callable[[], T],
+        mode: Mode = "drain",
+        *,
+        timeout: Timeout = DEFAULT,
+        progress: Progress | None = None,
+        every: float = 1.0,
+    ) -> T:
+        """Do what must not overlap a job, and leave the group as it was: a pause that was in force stays in force.
+
+        ``work`` runs in this thread while the pause is held, say ``queue.clear_transfer_task``, or a request to the
+        ranks to give their memory back. Clears of several clients may overlap; jobs run again when the last is done.
+
+        Args:
+            work: Called once, when no rank runs a job. What it raises is raised, after the resume.
+            mode: As for :meth:`pause`.
+            timeout: Seconds for the pause, and again for the resume; the work has no limit.
+            progress: As for :meth:`paused`.
+            every: As for :meth:`pause`.
+
+        Returns:
+            What the work returned.
+
+        Raises:
+            CommTimeoutError: As :meth:`paused`. When it comes from the resume, the work was done.
+            PauseEndedError: Another client cancelled the pause before this call saw it reached; nothing was done.
+        """
+        number, client, begun = self._held(mode, timeout, progress, every, resume=None)
+        try:
+            with self._hold(client, "clear"):
+                return work()
+        finally:
+            if begun:
+                self._resume_after(number, timeout)
 
     @contextlib.contextmanager
     def held(self, pause: int | None = None) -> Iterator[None]:
@@ -174,17 +225,7 @@ class PauseControl:
 
     def statistics(self) -> PauseStatistics:
         """Return a snapshot. One round trip."""
-        view = self._queue._view(_PROTOCOL, name="pause.statistics")
-        return PauseStatistics(
-            phase=view["phase"],
-            mode=view["mode"],
-            paused=view["still"],
-            missing=tuple(view["missing"]),
-            holders=view["holders"],
-            lost_holds=view["lost_holds"],
-            live=tuple(view["live"]),
-            lost=tuple(view["lost"]),
-        )
+        return PauseStatistics.of(self._queue._view(_PROTOCOL, name="pause.statistics"))
 
     @property
     def inflight(self) -> int:
@@ -218,12 +259,54 @@ class PauseControl:
     def _let_go(self, client: int, name: str) -> None:
         self._queue._act(_PROTOCOL, "let_go", client, name=name)
 
-    def _pause(self, mode: Mode, *, hold: bool, timeout: Timeout) -> tuple[int, int]:
+    def _pause(
+        self,
+        mode: Mode,
+        *,
+        hold: bool,
+        timeout: Timeout,
+        token: int = 0,
+        **waiting: Any,
+    ) -> tuple[int, int, bool]:
+        """Return the pause's number, who holds it, and whether this call began it."""
         if mode not in MODES:
             raise ConfigError(f"pause: mode={mode!r} is none of {', '.join(MODES)}", operation="pause")
-        limit = timeout_seconds(timeout, "pause")
-        answer: tuple[int, int] = self._queue._act(_PROTOCOL, "pause", mode, hold, limit, timeout=limit, name="pause")
+        answer: tuple[int, int, bool] = self._wait("pause", mode, hold, timeout=timeout, token=token, **waiting)
         return answer
+
+    def _held(
+        self, mode: Mode, timeout: Timeout, progress: Progress | None, every: float, *, resume: bool | None
+    ) -> tuple[int, int, bool]:
+        """The same, holding it. ``resume``: afterwards, where it is abandoned; None: if this call began it."""
+
+        def undo(answer: tuple[int, int, bool]) -> None:
+            self._let_go(answer[1], "pause")
+            if answer[2] if resume is None else resume:
+                self._resume_after(answer[0], timeout)
+
+        return self._pause(
+            mode, hold=True, timeout=timeout, progress=progress, every=every, end=self.cancel_pause, undo=undo
+        )
+
+    def _resume_after(self, number: int, timeout: Timeout) -> None:
+        with contextlib.suppress(StalePauseError):  # another holder has resumed, and somebody paused again
+            self.resume(number, timeout=timeout)
+
+    def _wait(
+        self,
+        action: str,
+        *args: object,
+        timeout: Timeout,
+        token: int = 0,
+        progress: Progress | None = None,
+        every: float = 1.0,
+        **ending: Any,
+    ) -> Any:
+        limit = timeout_seconds(timeout, action)
+        if progress is None:
+            return self._waits.call(action, *args, limit=limit, token=token)
+        seconds = period(every, action)
+        return self._waits.watched(action, *args, limit=limit, progress=progress, every=seconds, **ending)
 
     def _rank(self, operation: str) -> RankJobs:
         if self._jobs is None:

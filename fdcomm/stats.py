@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ("DispatchStatistics",)
+__all__ = ("BlockStatistics", "DispatchStatistics", "TransferClientStatistics")
 
 
 @dataclass(frozen=True)
@@ -34,3 +34,61 @@ class DispatchStatistics:
     away: tuple[int, ...]
     sessions: int
     refused_connections: int = 0
+
+
+@dataclass(frozen=True)
+class BlockStatistics:
+    """A snapshot of the lists.
+
+    Attributes:
+        phase: "open", "resetting", "lost" or "closed".
+        generation: Resets so far.
+        device_free: Free device blocks.
+        host_free: Free host blocks.
+        leased: Blocks that somebody has.
+        in_flight: Blocks of tasks in flight.
+        stale_frees: Frees that came after a reset had taken the blocks back.
+    """
+
+    phase: str
+    generation: int
+    device_free: int
+    host_free: int
+    leased: int
+    in_flight: int
+    stale_frees: int
+
+
+@dataclass(frozen=True)
+class TransferClientStatistics:
+    """A snapshot.
+
+    Attributes:
+        issued: Tasks that the port has taken.
+        ok: Tasks that every rank did.
+        failed: Tasks that not every rank did.
+        cancelled: Tasks that were withdrawn before a rank had started them.
+        refused: Tasks that the port has not taken.
+        given_up: Tasks whose issuers were told something before their results were handled.
+        unknown: Results of tasks that this client has not issued.
+        unreadable: Results that could not be understood; each counts as failed, if it is known whose it is.
+        callback_errors: Done callbacks that raised.
+        last_error: The latest of these in words; "" for none.
+        outstanding: The numbers of the tasks in flight.
+        issuing: Calls of the port that are under way.
+        blocks: Of the lists.
+    """
+
+    issued: int = 0
+    ok: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    refused: int = 0
+    given_up: int = 0
+    unknown: int = 0
+    unreadable: int = 0
+    callback_errors: int = 0
+    last_error: str = ""
+    outstanding: tuple[int, ...] = ()
+    issuing: int = 0
+    blocks: BlockStatistics | None = None

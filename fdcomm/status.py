@@ -5,9 +5,9 @@ Protocol: ``spec/status.toml``, docs/protocols/status.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fdcomm.core.status import Goal
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
@@ -20,10 +20,14 @@ from fdcomm.errors import (
 from fdcomm.handle import Handle
 from fdcomm.host.status_shape import DEFAULT_COMPONENTS, names_of
 from fdcomm.status_constants import ModelWeightsStatus
+from fdcomm.watched import period, watched
 
-__all__ = ("PartReport", "StatusCoordinator", "StatusResult", "StatusWord", "http_code")
+__all__ = ("PartReport", "Progress", "StatusCoordinator", "StatusResult", "StatusWord", "http_code")
 
 _PROTOCOL: Final = "status"
+
+Progress: TypeAlias = Callable[[dict[str, Any]], object]
+"""Called now and then while a call waits, with what :meth:`StatusCoordinator.statistics` returns."""
 
 
 @dataclass(frozen=True)
@@ -80,22 +84,32 @@ class StatusCoordinator:
         chosen = default if components is None else [tuple(one) for one in components]
         self._queue._act(_PROTOCOL, "declare", chosen, name="status.declare")
 
-    def clear(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
+    def clear(
+        self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0
+    ) -> StatusResult:
         """Have every component cleared, and wait for it.
 
         A request that fails, or runs out of time, leaves a state from which both :meth:`clear` and :meth:`update`
         work: components of which not all parts are known to be as they should are changed again.
+
+        Args:
+            timeout: Seconds; None waits for ever.
+            progress: Called in this thread while the call waits, with what :meth:`statistics` returns: ``missing``
+                says which parts are waited for. When it raises, the request is cancelled, and the same is raised.
+            every: Seconds between two calls of ``progress``.
 
         Raises:
             StatusBusyError: Another request is under way.
             CommTimeoutError: Parts did not report in time; the text names them. Their late reports change nothing.
             StatusCancelledError: :meth:`cancel` ended it.
         """
-        return self._ask("clear", timeout)
+        return self._ask("clear", timeout, progress, every)
 
-    def update(self, *, timeout: Timeout = DEFAULT) -> StatusResult:
+    def update(
+        self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0
+    ) -> StatusResult:
         """Have every component restored, and wait for it. As :meth:`clear`."""
-        return self._ask("update", timeout)
+        return self._ask("update", timeout, progress, every)
 
     def cancel(self) -> bool:
         """End the request that another thread waits for through this handle. False: there was none to end."""
@@ -143,10 +157,19 @@ class StatusCoordinator:
         """Return a snapshot: the open request, the parts that it waits for, each component. One round trip."""
         return self._queue._view(_PROTOCOL, name="status.statistics")
 
-    def _ask(self, goal: Goal, timeout: Timeout) -> StatusResult:
+    def _ask(self, goal: Goal, timeout: Timeout, progress: Progress | None, every: float) -> StatusResult:
         name = f"status.{goal}"
         limit = timeout_seconds(timeout, name)
-        end = self._queue._act(_PROTOCOL, "ask", goal, limit, timeout=limit, name=name)
+
+        def ask() -> Any:
+            return self._queue._act(_PROTOCOL, "ask", goal, limit, timeout=limit, name=name)
+
+        if progress is None:
+            end = ask()
+        else:
+            seconds = period(every, name)
+            runtime = self._queue._runtime
+            end = watched(runtime, ask, look=self.statistics, progress=progress, every=seconds, end=self.cancel)
         waits = names_of(end["missing"])
         if end["cancelled"]:
             raise StatusCancelledError(

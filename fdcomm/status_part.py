@@ -5,7 +5,9 @@ Protocol: ``spec/status.toml``, docs/protocols/status.md.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from fdcomm.core.status import Goal
@@ -13,7 +15,7 @@ from fdcomm.deadline import Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, StaleReportError
 from fdcomm.handle import Handle
 
-__all__ = ("StatusOrder", "StatusPart")
+__all__ = ("PartStatistics", "StatusOrder", "StatusPart")
 
 _PROTOCOL: Final = "status"
 _LOOK_S: Final = 1.0
@@ -44,6 +46,23 @@ class StatusOrder:
         self._part._report(self.number, False, str(reason))
 
 
+@dataclass(frozen=True)
+class PartStatistics:
+    """What this object has done.
+
+    Attributes:
+        taken: Orders.
+        done: Orders that were reported done.
+        failed: Orders that were reported as failed.
+        late: Reports that came when the request had ended.
+    """
+
+    taken: int = 0
+    done: int = 0
+    failed: int = 0
+    late: int = 0
+
+
 class StatusPart:
     """One part of a component, in the process that holds it. Another process of the same part is refused."""
 
@@ -52,6 +71,7 @@ class StatusPart:
         self._queue = queue
         self.component = component
         self.part = queue.client_id if part is None else part
+        self._counts: Counter[str] = Counter()
 
     def take(self, *, timeout: Timeout = 0.0) -> StatusOrder | None:
         """Take what is asked of the part; None when there is nothing within ``timeout`` seconds. Join, Take.
@@ -63,7 +83,14 @@ class StatusPart:
         name = "status.take"
         limit = timeout_seconds(timeout, name)
         taken = self._queue._act(_PROTOCOL, "take", self.component, self.part, limit, timeout=limit, name=name)
-        return None if taken is None else StatusOrder(self, *taken)
+        if taken is None:
+            return None
+        self._counts["taken"] += 1
+        return StatusOrder(self, *taken)
+
+    def statistics(self) -> PartStatistics:
+        """Return what was done through this object. Local; a part has one order at a time, so no lock is needed."""
+        return PartStatistics(**self._counts)
 
     def serve(self, does: Mapping[Goal, Callable[[], None]], stop: Callable[[], bool] = lambda: False) -> None:
         """Do what is asked until ``stop()`` or the handle's close. An exception is reported as the part's failure."""
@@ -93,4 +120,9 @@ class StatusPart:
 
     def _report(self, number: int, ok: bool, reason: str) -> None:
         args = (self.component, self.part, number, ok, reason)
-        self._queue._act(_PROTOCOL, "report", *args, name="status.report")
+        try:
+            self._queue._act(_PROTOCOL, "report", *args, name="status.report")
+        except StaleReportError:
+            self._counts["late"] += 1
+            raise
+        self._counts["done" if ok else "failed"] += 1

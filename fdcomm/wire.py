@@ -67,6 +67,7 @@ class Wire:
         self._end: socket.socket | Connection[Any, Any] | None = None
         close_in_child(self)
         self._connection = self._connect(address, key)
+        self._open = [self._connection]
         self._poll = select.poll()
         self._poll.register(self._connection.fileno(), select.POLLIN)
         self.call_manager("accept_connection", "fdcomm")
@@ -99,8 +100,13 @@ class Wire:
         return not poll.poll(0)
 
     def close(self) -> None:
-        """Close this process's end. Idempotent. For the thread that uses the connection, or after a fork."""
-        self._connection.close()
+        """Close this process's end. Idempotent. For the thread that uses the connection, or after a fork.
+
+        When the host dies, several threads may close the session's at the same time. Only one may close the file: its
+        number may be another's by the time that the second does.
+        """
+        with contextlib.suppress(IndexError):
+            self._open.pop().close()
 
     def after_fork_in_child(self) -> None:
         """Close the child's copy, also of a connection that is just being made."""

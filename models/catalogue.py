@@ -83,12 +83,17 @@ CATALOGUE: dict[str, Listed] = {
     "pause": Listed("models.pause:Pause", "models.pause_bugs:BUGS", "models.pause_properties"),
     "control": Listed("models.control:Control", "models.control_bugs:BUGS", "models.control_properties", timed=True),
     "status": Listed("models.status:Status", "models.status_bugs:BUGS", "models.status_properties", timed=True),
+    "readiness": Listed(
+        "models.readiness:Readiness", "models.readiness_bugs:BUGS", "models.readiness_properties", timed=True
+    ),
     "rearrange": Listed(
         "models.rearrange:Rearrange", "models.rearrange_bugs:BUGS", "models.rearrange_properties", timed=True
     ),
     "layerwise": Listed(
         "models.layerwise:Layerwise", "models.layerwise_bugs:BUGS", "models.layerwise_properties", timed=True
     ),
+    "blocks": Listed("models.blocks:Blocks", "models.blocks_bugs:BUGS", "models.blocks_properties"),
+    "transfer": Listed("models.transfer:Transfer", "models.transfer_bugs:BUGS", "models.transfer_properties"),
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),
     "ring.wait": Listed("models.ring_wait:RingWait", "models.ring_bugs:WAIT", "models.ring_wait", of_model=True),

@@ -37,6 +37,9 @@ JUDGES = {
     "word": "models.word_trace",
     "control": "models.control_trace",
     "status": "models.status_trace",
+    "readiness": "models.readiness_trace",
+    "blocks": "models.blocks_trace",
+    "transfer": "models.transfer_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

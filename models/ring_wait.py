@@ -84,7 +84,7 @@ def _put(s: State, p: int, word: str, place: int, value: int) -> State:
 
 
 def _moved(s: State, p: int, there: str, **fields: Any) -> State:
-    changed = {name: replaced(getattr(s, name), p, value) for name, value in fields.items()}
+    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in fields.items()}
     return s._replace(pc=replaced(s.pc, p, there), **changed)
 
 
@@ -122,10 +122,9 @@ class RingWait(Model[State]):
         self.sometimes = {
             "somebody sleeps": lambda s: "asleep" in s.pc,
             "a wait is over": lambda s: "done" in s.pc,
-            "a store is on its way while its teller looks for flags": lambda s: any(
-                s.buf[p] and s.pc[p] == "look" for p in self.tellers
-            )
-            or not self.guards.LooksAfter,
+            "a store is on its way while its teller looks for flags": lambda s: (
+                any(s.buf[p] and s.pc[p] == "look" for p in self.tellers) or not self.guards.LooksAfter
+            ),
         }
         self.sometimes_steps = {}
 

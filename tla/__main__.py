@@ -89,14 +89,18 @@ def judge_of(protocol: str) -> Judge:
     """Return the judge of the runs of a protocol."""
     from tla import (
         barrier_trace,
+        blocks_trace,
         control_trace,
         gate_trace,
         layerwise_trace,
         pause_trace,
+        readiness_trace,
         rearrange_trace,
+        ring_trace,
         signal_trace,
         status_trace,
         trace,
+        transfer_trace,
         word_trace,
     )
 
@@ -104,12 +108,16 @@ def judge_of(protocol: str) -> Judge:
         return barrier_trace.judge
     judges: dict[str, Judge] = {
         **dict.fromkeys(gate_trace.PROTOCOLS, gate_trace.judge),
+        blocks_trace.PROTOCOL: blocks_trace.judge,
         "control": control_trace.judge,
         "pause": pause_trace.judge,
         status_trace.PROTOCOL: status_trace.judge,
         layerwise_trace.PROTOCOL: layerwise_trace.judge,
+        readiness_trace.PROTOCOL: readiness_trace.judge,
         rearrange_trace.PROTOCOL: rearrange_trace.judge,
+        ring_trace.PROTOCOL: ring_trace.judge,
         signal_trace.PROTOCOL: signal_trace.judge,
+        transfer_trace.PROTOCOL: transfer_trace.judge,
         word_trace.PROTOCOL: word_trace.judge,
     }
     return judges.get(protocol, trace.judge)

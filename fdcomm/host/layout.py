@@ -35,8 +35,8 @@ NOTES: Final[dict[str, tuple[str, ...]]] = {"worker": ("read_finish_flag",), "ca
 
 # Control protocols.
 CONTROLS: Final[dict[str, tuple[str, ...]]] = {
-    "worker": ("control", "status", "rearrange"),
-    "cache": ("control", "pause"),
+    "worker": ("control", "status", "rearrange", "readiness"),
+    "cache": ("control", "pause", "readiness", "transfer"),
 }
 
 # A group holds barriers that one thread of each rank uses in turn: a rank has one wait in a group at a time, and when

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from fdcomm.errors import DuplicateRankError, RankError
+from fdcomm.errors import DuplicateRankError, ProtocolViolationError, RankError
 from fdcomm.host import refusals
-from fdcomm.runtime import Runtime
+from fdcomm.runtime import Runtime, Words
 from fdcomm.trace import Recorder
 
-__all__ = ("AnswerChannel", "Channel", "Member", "Place", "Ranks")
+__all__ = ("AnswerChannel", "Channel", "Member", "NoRanks", "Place", "Ranks")
 
 
 class Ranks(Protocol):
@@ -42,6 +42,22 @@ class AnsweringRanks(Ranks, Protocol):
         """Reappear."""
 
 
+class NoRanks:
+    """Of a protocol whose members are parts of components, and not ranks."""
+
+    def __init__(self, protocol: str) -> None:
+        self._protocol = protocol
+        self.ranks = 0
+        self.live: set[int] = set()
+        self.lost: set[int] = set()
+
+    def join(self, rank: int) -> None:
+        """Nobody joins as a rank."""
+        raise ProtocolViolationError(f"{self._protocol} has no ranks")
+
+    leave = fence = join
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a channel lives: its protocol, its replica, and what the host gives to each of its channels."""
@@ -52,6 +68,8 @@ class Place:
     recorder: Recorder | None = None
     is_connected: Callable[[int], bool] = lambda session: True
     refused: Callable[[], int] = lambda: 0
+    words: Words | None = None
+    """Shared words of the channel's own, where it has some."""
 
 
 @dataclass(slots=True)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from fdcomm.errors import CommTimeoutError, NotPausedError, PauseEndedError, ProtocolViolationError, StalePauseError
+from fdcomm.errors import (
+    CommTimeoutError,
+    NotPausedError,
+    PauseEndedError,
+    ProtocolViolationError,
+    RequestCancelledError,
+    StalePauseError,
+)
 from fdcomm.host.refusals import ranks_in_words
 
 __all__ = (
     "cannot_resume",
     "does_not_hold",
+    "given_up",
     "not_paused",
     "not_quiet",
     "not_resumed",
@@ -66,6 +74,16 @@ def not_resumed(operation: str, behind: tuple[int, ...], waited_s: float) -> Com
         "ordered",
         operation=operation,
         missing=behind,
+        waited_s=waited_s,
+    )
+
+
+def given_up(operation: str, waited_s: float) -> RequestCancelledError:
+    """Nobody wants to wait any more."""
+    return RequestCancelledError(
+        f"{operation}: given up after {waited_s:.1f} s, because its process asked for that; what was ordered stays "
+        "ordered",
+        operation=operation,
         waited_s=waited_s,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
 from fdcomm.errors import ConfigError, PayloadTooLargeError, ProtocolViolationError, RankError
-from fdcomm.host import controls, refusals
+from fdcomm.host import beats, controls, refusals
 from fdcomm.host.barrier_channel import BarrierChannel
 from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
@@ -21,6 +21,9 @@ from fdcomm.trace import Recorder
 __all__ = ("PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
 
 PROTOCOL_VERSION: Final = 3
+
+# The control protocol that has shared words: the loops of the parts stamp them.
+_LOOPS: Final = "readiness"
 
 # What a client may call, by class of channel.
 _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
@@ -83,8 +86,11 @@ class Welcome(TypedDict):
 
 
 def words_needed(config: HostConfig) -> int:
-    """Return how many shared words a host has: for each broadcast channel, a ticket of all and one of each rank."""
-    return config.dp_size * len(BROADCASTS[config.kind]) * (1 + config.tp_size)
+    """Return how many shared words a host has.
+
+    For each broadcast channel, a ticket of all and one of each rank; behind them, those of the loops of each replica.
+    """
+    return config.dp_size * (len(BROADCASTS[config.kind]) * (1 + config.tp_size) + beats.words_for(config.tp_size))
 
 
 class HostService:
@@ -127,7 +133,8 @@ class HostService:
 
             def place(protocol: str, dp: int = dp) -> Place:
                 runs = only is None or protocol in only
-                return Place(protocol, dp, runtime, recorder if runs else None, is_connected, refused)
+                own = words[self._words_base(dp, protocol) :] if protocol == _LOOPS else None
+                return Place(protocol, dp, runtime, recorder if runs else None, is_connected, refused, own)
 
             channels = self._channels(words, dp, place)
             self._replicas.append({name: channels[name] for name in channels if only is None or name in only})
@@ -158,7 +165,7 @@ class HostService:
             depth=config.depth,
             max_batch_bytes=config.max_batch_bytes,
             words_path=self._words_path,
-            words_base={name: self._words_base(dp, name) for name in BROADCASTS[config.kind]},
+            words_base={name: self._words_base(dp, name) for name in (*BROADCASTS[config.kind], _LOOPS)},
         )
 
     def close_session(self, session: int) -> None:
@@ -226,8 +233,10 @@ class HostService:
         return channels
 
     def _words_base(self, dp: int, protocol: str) -> int:
-        names = BROADCASTS[self.config.kind]
-        return (dp * len(names) + names.index(protocol)) * (1 + self.config.tp_size)
+        names, ranks = BROADCASTS[self.config.kind], self.config.tp_size
+        if protocol == _LOOPS:
+            return self.config.dp_size * len(names) * (1 + ranks) + dp * beats.words_for(ranks)
+        return (dp * len(names) + names.index(protocol)) * (1 + ranks)
 
     def _check(self, hello: Hello) -> None:
         config = self.config

@@ -13,27 +13,13 @@ from fdcomm.errors import (
     StaleReportError,
     StatusBusyError,
 )
-from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.members import Channel, Member, NoRanks, Place
 from fdcomm.host.status_mirror import Mirrors
 from fdcomm.host.status_shape import checked, names_of
 
 __all__ = ("StatusChannel",)
 
 _Party = tuple[str, int]
-
-
-class _NoRanks:
-    """This protocol's members are parts of components, not ranks."""
-
-    def __init__(self) -> None:
-        self.ranks = 0
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
-
-    def join(self, rank: int) -> None:
-        raise ProtocolViolationError("status has no ranks")
-
-    leave = fence = join
 
 
 class StatusChannel(Channel):
@@ -47,7 +33,7 @@ class StatusChannel(Channel):
         self._cancelled = False
         self._changes = 0
         self._mirrors = Mirrors()
-        super().__init__(place, _NoRanks(), {"ranks": ranks})
+        super().__init__(place, NoRanks("status"), {"ranks": ranks})
 
     # -- set-up --------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ class Board:
         words: Everything but the flags.
         flags: A byte for each line.
         fenced: Barriers of others do not reach this process: it has to run a fence after a store before a look.
+        is_over: Says whether another ring has the name, or none.
         closing: Another thread closes this process's handle: who waits is told.
         users: Objects that have the words too, as ``_words``.
     """
@@ -60,6 +61,7 @@ class Board:
         runtime: Runtime,
         locks: Locks,
         address: Callable[[int], int],
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.shape = shape
         self.words = words
@@ -68,6 +70,7 @@ class Board:
         self.runtime = runtime
         self.locks = locks
         self.address = address
+        self.is_over = is_over
         self.fenced = not kernel.joins_barriers()
         self.closing = False
         self.users: list[Any] = []

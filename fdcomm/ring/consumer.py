@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError
+from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError, SignalReplacedError
 from fdcomm.ring.board import Board
 from fdcomm.ring.clearing import complete
 from fdcomm.ring.layout import BEGUN, CURSOR, GATE, LIVES, SEQ, SIZE, VOID, WANT
@@ -14,7 +14,7 @@ from fdcomm.ring.waiting import Patience, wake_writer
 
 __all__ = ("Consumer",)
 
-_SPINS: Final = 200
+_TURNS: Final = 20
 _GATE_PAUSE_S: Final = 0.00002
 
 
@@ -26,7 +26,7 @@ class Consumer:
         slot: The slot of the next one.
     """
 
-    def __init__(self, board: Board, place: Place, spins: int = _SPINS, patience: Patience | None = None) -> None:
+    def __init__(self, board: Board, place: Place, turns: int = _TURNS, patience: Patience | None = None) -> None:
         shape = board.shape
         self._board = board
         self._words = board.words
@@ -37,7 +37,7 @@ class Consumer:
         self._cursor = shape.of_line(place.line, CURSOR)
         self._life_at = LIVES + place.rank
         self._life = place.life
-        self._patience = patience or Patience(board, spins)
+        self._patience = patience or Patience(board, turns)
         self._fence = board.kernel.fence if board.fenced else None
         self.position = place.position
         self.slot = self.position % self._slots
@@ -67,6 +67,7 @@ class Consumer:
             if size != VOID:
                 return size
             self.end()
+            self.tell()
 
     def check(self) -> None:
         """Raise FencedError if the rank was given up: what was copied does not count."""
@@ -74,7 +75,7 @@ class Consumer:
             raise self._given_up("get")
 
     def end(self) -> None:
-        """Look whether what was copied counts, and give the slot back.
+        """Look whether what was copied counts, and give the slot back. Call :meth:`tell` soon.
 
         Raises:
             FencedError: The rank was given up meanwhile: the slot may hold something else.
@@ -86,11 +87,14 @@ class Consumer:
         words[self._cursor] = number
         self.position = number
         self.slot = number % self._slots
+
+    def tell(self) -> None:
+        """Wake the writer if it sleeps until this slot is given back. Not at once: first the caller gets on."""
         if self._fence is not None:
             self._fence()
-        wanted = words[WANT]
-        if wanted and number >= wanted:
-            wake_writer(self._board, self._place.line, number)
+        wanted = self._words[WANT]
+        if wanted and self.position >= wanted:
+            wake_writer(self._board, self._place.line, self.position)
 
     def waiting(self) -> int:
         """How many messages are there for this reader now."""
@@ -113,7 +117,6 @@ class Consumer:
             if seen > number or words[self._life_at] != self._life:
                 raise self._given_up(operation)
             if not patience.spin(place, number):
-                patience.tired()
                 if deadline is None:
                     deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
                 self._check_wait(deadline, operation, "nothing was put")
@@ -139,6 +142,10 @@ class Consumer:
     def _check_wait(self, deadline: Deadline, operation: str, what: str) -> None:
         if self._board.closing:
             raise ClosedError(f"{operation}: the ring was closed meanwhile", operation=operation)
+        if self._board.is_over():
+            raise SignalReplacedError(
+                f"{operation}: the ring was removed, or made anew; attach again", operation=operation
+            )
         if deadline.remaining() == 0:
             raise CommTimeoutError(
                 f"{operation}: {what} for {deadline.waited():.3g} s", operation=operation, waited_s=deadline.waited()

@@ -19,7 +19,7 @@ __all__ = ("Place", "attach", "fence", "fence_dead", "leave", "zombies")
 
 
 class Place(NamedTuple):
-    """A reader's place: its line, the life of its rank under which it is counted, and the last message it is done with."""
+    """A reader's line, the life of its rank under which it is counted, and the last message that it is done with."""
 
     rank: int
     line: int

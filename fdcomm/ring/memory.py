@@ -18,16 +18,18 @@ from fdcomm.errors import (
     ForkedHandleError,
     MemoryOrderError,
     SignalError,
+    SignalInUseError,
     SignalMismatchError,
 )
 from fdcomm.forksafety import close_in_child
 from fdcomm.ring.board import Board
+from fdcomm.ring.kernel import RING_KERNEL
 from fdcomm.ring.layout import BELL, FLAGS, MOST_RANKS, WANT_BELL, Shape
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
 from fdcomm.signals.files import Files, default_directory
-from fdcomm.signals.kernel import ORDERED, SYSTEM_KERNEL, Kernel
+from fdcomm.signals.kernel import ORDERED, Kernel
 from fdcomm.signals.layout import Layout, this_process
 from fdcomm.signals.segment import Segment
 from fdcomm.signals.steps import Plan, Steps, attach, clear, create, drive
@@ -53,9 +55,15 @@ def require_order(ordered: bool = ORDERED, sleeps: bool = futex.AVAILABLE) -> No
         )
 
 
-def make_segment(files: Files, name: str, nbytes: int, fill: Callable[[memoryview], None], deadline: Deadline) -> Segment:
+def make_segment(
+    files: Files, name: str, nbytes: int, fill: Callable[[memoryview], None], deadline: Deadline
+) -> Segment:
     """Make a segment of raw bytes, whole when it gets its name."""
-    plan = Plan(name, Layout("", (), nbytes), fill=fill, owner=this_process())
+
+    def refuse() -> None:
+        raise SignalInUseError(f"this process has a ring {name!r} already; close it first", operation="create")
+
+    plan = Plan(name, Layout("", (), nbytes), fill=fill, owner=this_process(), on_own=refuse)
     return _run("create", create(files, plan, SYSTEM), deadline, name)
 
 
@@ -89,7 +97,7 @@ class Memory:
         closed: It was closed, or came here by a fork.
     """
 
-    def __init__(self, segment: Segment, shape: Shape, kernel: Kernel = SYSTEM_KERNEL, runtime: Runtime = SYSTEM) -> None:
+    def __init__(self, segment: Segment, shape: Shape, kernel: Kernel = RING_KERNEL, runtime: Runtime = SYSTEM) -> None:
         self.segment = segment
         self.shape = shape
         self.closed = False
@@ -101,10 +109,10 @@ class Memory:
         )
         flags = data[8 * FLAGS : 8 * FLAGS + 2 * MOST_RANKS]
         memory = segment.memory
+        bells = {bell: futex.address_of(memory, 8 * bell) for bell in (BELL, WANT_BELL)}
+        self._memory = memory  # the addresses hold for as long as it does
         self.locks = KernelLocks(segment, kernel, runtime)
-        self.board = Board(
-            shape, words, flags, kernel, runtime, self.locks, lambda word: futex.address_of(memory, 8 * word)
-        )
+        self.board = Board(shape, words, flags, kernel, runtime, self.locks, bells.__getitem__, segment.superseded)
         close_in_child(self)
 
     @classmethod
@@ -273,8 +281,8 @@ class KernelLocks:
             left = deadline.remaining()
             if left == 0:
                 raise CommTimeoutError(
-                    f"{operation}: {what} of the ring {self._segment.name!r} is held{who()}, for {deadline.waited():.3g}"
-                    " s now; if that process is stopped, continue or kill it",
+                    f"{operation}: {what} of the ring {self._segment.name!r} is held{who()}, for "
+                    f"{deadline.waited():.3g} s now; if that process is stopped, continue or kill it",
                     operation=operation,
                     waited_s=deadline.waited(),
                 )

@@ -91,7 +91,7 @@ class Overflows:
             place = shape.of_slot(slot)
             if words[place + SIZE] == COMPLEX and words[place + FORM]:
                 used[words[place + FORM]] = words[place + SEQ]
-        for name, instance, number in leftovers(self._memory):
+        for name, _, number in leftovers(self._memory):
             own = _name(self._memory, number) == name
             self._made = max(self._made, number) if own else self._made
             segment = _abandoned(self._memory, name, deadline)

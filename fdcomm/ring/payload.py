@@ -95,7 +95,7 @@ def encode_into(thing: object, target: memoryview) -> tuple[int, bool]:
     """Pickle an object straight into memory.
 
     Returns:
-        How many bytes it has, which may be more than there is room for; and whether it has buffers, which were left out.
+        How many bytes it has, which may be more than there is room for; and whether it has buffers: they were left out.
 
     Raises:
         PayloadError: It cannot be pickled.
@@ -110,7 +110,7 @@ def encode_into(thing: object, target: memoryview) -> tuple[int, bool]:
 
 
 def decode(payload: memoryview, parts: int, *, views: bool) -> Any:
-    """Return the object of a payload with that many buffers. ``views``: its buffers are the memory itself, read-only."""
+    """Return the object of a payload with that many buffers. ``views``: they are the memory itself, read-only."""
     if not parts:
         return pickle.loads(payload)
     lengths = payload[: 8 * (1 + parts)].cast("q").tolist()

@@ -8,13 +8,13 @@ from typing import Final
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import CURSOR, LIVES, SEQ, SIZE
+from fdcomm.ring.layout import CURSOR, LIVES, SEQ
 from fdcomm.ring.members import fence_dead
 from fdcomm.ring.waiting import Patience, wake_readers
 
 __all__ = ("Publisher",)
 
-_SPINS: Final = 200
+_TURNS: Final = 20
 
 
 class Publisher:
@@ -30,7 +30,7 @@ class Publisher:
         patience: How it waits.
     """
 
-    def __init__(self, board: Board, spins: int = _SPINS, patience: Patience | None = None) -> None:
+    def __init__(self, board: Board, turns: int = _TURNS, patience: Patience | None = None) -> None:
         shape, words = board.shape, board.words
         self._board = board
         self._words = words
@@ -40,7 +40,7 @@ class Publisher:
         self._fence = board.kernel.fence if board.fenced else None
         self._lives = tuple((LIVES + rank, words[LIVES + rank]) for rank in range(shape.ranks))
         self._cursors = tuple(place for _, place in self._counted())
-        self.patience = patience or Patience(board, spins)
+        self.patience = patience or Patience(board, turns)
         self.passed = 0
         self._slowest = shape.of_line(0, CURSOR)
         self.head = max(words[place] for place in self._seqs)
@@ -112,7 +112,6 @@ class Publisher:
                 return
             if patience.spin(self._slowest, number):
                 continue
-            patience.tired()
             if deadline is None:
                 deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
             if self._board.closing:

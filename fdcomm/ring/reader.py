@@ -37,9 +37,7 @@ class RingReader:
         self._mapped = Mapped(memory)
 
     @classmethod
-    def attach(
-        cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT
-    ) -> RingReader:
+    def attach(cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT) -> RingReader:
         """Become the reader of a rank.
 
         After a reader that has left it goes on where that one was. After one that died or was given up it begins with
@@ -66,6 +64,7 @@ class RingReader:
         Raises:
             CommTimeoutError: Nothing was put for ``timeout`` seconds.
             FencedError: The rank's reader was given up.
+            SignalReplacedError: The ring was removed, or made anew.
             PayloadError: The object cannot be made here. It counts as taken.
         """
         mutex = self._mutex
@@ -76,14 +75,16 @@ class RingReader:
             size = consumer.begin(timeout, "get")
             if size < 0:
                 return self._get_complex(timeout)
-            copied = bytes(self._payloads[consumer.slot][:size])
+            copied = self._payloads[consumer.slot][:size].tobytes()
             consumer.end()
+            try:
+                return _LOADS(copied)
+            except Exception as error:
+                raise _unreadable(error) from error
+            finally:
+                consumer.tell()
         finally:
             mutex.release()
-        try:
-            return _LOADS(copied)
-        except Exception as error:
-            raise _unreadable(error) from error
 
     def lease(self, timeout: Timeout = DEFAULT) -> Lease:
         """Return the next object as a context manager: its large buffers are read-only views of the shared memory.
@@ -108,8 +109,12 @@ class RingReader:
                 return self._decode(payload, parts, views=False)
             finally:
                 self._consumer.end()
+                self._consumer.tell()
         self._consumer.end()
-        return self._decode(payload, parts, views=False)
+        try:
+            return self._decode(payload, parts, views=False)
+        finally:
+            self._consumer.tell()
 
     def _payload(self, timeout: Timeout) -> tuple[memoryview, int, bool]:
         """Return the bytes, the number of buffers, and whether the bytes are shared memory.
@@ -213,6 +218,7 @@ class Lease:
         if reader is not None:
             try:
                 reader._consumer.end()
+                reader._consumer.tell()
             finally:
                 reader._mutex.release()
 

@@ -10,6 +10,7 @@ A sleep is bounded: who was killed between its store and its wake-up delays the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Final
 
@@ -23,6 +24,8 @@ INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
 _SHORT_INTERVAL_S: Final = 0.005
 _TOKENS: Final = 2**31
+
+_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
 def wake_readers(board: Board, number: int) -> None:
@@ -38,32 +41,29 @@ def wake_writer(board: Board, line: int, cursor: int) -> None:
 
 
 class Patience:
-    """How one side waits: it looks again and again for a short while, and then sleeps.
+    """How one side waits: it looks again and again for some microseconds, and then sleeps.
+
+    Between two looks it lets other processes run. That is what makes it work where there are more processes than
+    processors: whoever has something to do gets its turn for the price of a switch, and no system call wakes anybody.
 
     Args:
         board: The ring.
-        spins: How often it looks before it sleeps, at most.
+        turns: How often it lets others run and looks again, before it sleeps. 0: it sleeps at once.
     """
 
-    def __init__(self, board: Board, spins: int) -> None:
+    def __init__(self, board: Board, turns: int) -> None:
         self._board = board
-        self._most = self._spins = spins
+        self._turns = range(turns)
         self.sleeps = 0
 
     def spin(self, place: int, least: int) -> bool:
-        """Look at a word until it is at least that; False: it takes longer."""
+        """Look at a word until it is at least that; False: it takes longer than looking is worth."""
         words = self._board.words
-        for _ in range(self._spins):
+        for _ in self._turns:
             if words[place] >= least:
-                if self._spins < self._most:
-                    self._spins += 1 + self._spins // 4
                 return True
+            _let_others_run()
         return False
-
-    def tired(self) -> None:
-        """It took longer than the looks: fewer of them next time."""
-        if self._spins > self._most // 16:
-            self._spins -= self._spins // 8 + 1
 
     def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:
         """Sleep until woken, unless it is due. False: the interval, or the time, is over."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import CommTimeoutError, PayloadTooLargeError
+from fdcomm.errors import CommTimeoutError
 from fdcomm.ring import clearing, members
 from fdcomm.ring.layout import COMPLEX, FORM, LENGTH, LIVES, PARTS, PID, WRITER_PID, Shape
 from fdcomm.ring.memory import Memory

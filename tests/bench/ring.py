@@ -1,5 +1,7 @@
 """``python -m tests.bench.ring``: the ring beside a pipe for each reader, in one run, by turns.
 
+Readers count what they have in shared memory, and the writer looks there before it goes on.
+
 A batch is a list of a dict and bytes of the size. Measured is the time from the beginning of the put to the moment at
 which the last reader has the object; processor time is that of all processes.
 """
@@ -51,25 +53,26 @@ def _cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _read(get: Callable[[], Any], count: int, size: int, to: Connection) -> None:
+def _read(get: Callable[[], Any], done: Any, rank: int, count: int, size: int, to: Connection) -> None:
     times = []
     to.send("ready")
     begin = _cpu_s()
     for number in range(count):
         batch = get()
         times.append(time.monotonic_ns())
+        done[rank] = number + 1
         if batch[0]["number"] != number or len(batch[1]) != size:
             raise RuntimeError(f"got {batch[0]} instead of {number}")
     to.send((times, _cpu_s() - begin))
 
 
-def _ring_reader(name: str, rank: int, count: int, size: int, to: Connection) -> None:
+def _ring_reader(name: str, done: Any, rank: int, count: int, size: int, to: Connection) -> None:
     with RingReader.attach(name, rank) as reader:
-        _read(lambda: reader.get(_WATCHDOG_S), count, size, to)
+        _read(lambda: reader.get(_WATCHDOG_S), done, rank, count, size, to)
 
 
-def _pipe_reader(source: Connection, count: int, size: int, to: Connection) -> None:
-    _read(lambda: pickle.loads(source.recv_bytes()), count, size, to)
+def _pipe_reader(source: Connection, done: Any, rank: int, count: int, size: int, to: Connection) -> None:
+    _read(lambda: pickle.loads(source.recv_bytes()), done, rank, count, size, to)
 
 
 def _pause(until: float) -> None:
@@ -83,24 +86,23 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
     backs = [_FORK.Pipe(duplex=False) for _ in range(ranks)]
     writer: RingWriter | None = None
     readers: list[Any] = []
+    done = _FORK.RawArray("q", ranks)
     if subject == "pipes":
         ways = [_FORK.Pipe(duplex=False) for _ in range(ranks)]
-        for (source, _), (_, to) in zip(ways, backs, strict=True):
-            readers.append(_FORK.Process(target=_pipe_reader, args=(source, count, size, to)))
+        for rank, ((source, _), (_, to)) in enumerate(zip(ways, backs, strict=True)):
+            readers.append(_FORK.Process(target=_pipe_reader, args=(source, done, rank, count, size, to)))
 
         def put(batch: Any) -> None:
             stream = pickle.dumps(batch, 5)
             for _, sink in ways:
                 sink.send_bytes(stream)
 
-        wait: Callable[[], None] | None = None
     else:
         name = f"bench-ring-{os.getpid()}"
         writer = RingWriter.create(name, ranks, depth=8 if subject.endswith("8") else 1)
         for rank, (_, to) in enumerate(backs):
-            readers.append(_FORK.Process(target=_ring_reader, args=(name, rank, count, size, to)))
-        put = writer.put
-        wait = writer.wait_taken
+            readers.append(_FORK.Process(target=_ring_reader, args=(name, done, rank, count, size, to)))
+        put = writer.put  # type: ignore[assignment]
     try:
         for process in readers:
             process.start()
@@ -116,8 +118,8 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
             batch = [{"number": number, "kind": "batch"}, content]
             starts.append(time.monotonic_ns())
             put(batch)
-            if wait is not None:
-                wait()
+            while min(done) <= number:
+                os.sched_yield()
         spent = _cpu_s() - spent
         ends = []
         for back, _ in backs:
@@ -134,10 +136,8 @@ def measure(subject: str, ranks: int, size: int, count: int, *, paced: bool) -> 
             process.join()
         if writer is not None:
             writer.close()
-    taken = sorted((max(last) - start) / 1000 for start, *last in zip(starts, *ends, strict=True))[: count]
-    return Cell(
-        subject, ranks, size, paced, statistics.median(taken), taken[count * 9 // 10], 1e6 * spent / count
-    )
+    taken = sorted((max(last) - start) / 1000 for start, *last in zip(starts, *ends, strict=True))[:count]
+    return Cell(subject, ranks, size, paced, statistics.median(taken), taken[count * 9 // 10], 1e6 * spent / count)
 
 
 def idle_cpu(seconds: float) -> float:
@@ -145,7 +145,7 @@ def idle_cpu(seconds: float) -> float:
     name = f"bench-ring-{os.getpid()}"
     here, there = _FORK.Pipe()
     with RingWriter.create(name, 1) as writer:
-        process = _FORK.Process(target=_ring_reader, args=(name, 0, 1, 0, there))
+        process = _FORK.Process(target=_ring_reader, args=(name, _FORK.RawArray("q", 1), 0, 1, 0, there))
         process.start()
         if here.recv() != "ready":
             raise RuntimeError("the reader does not start")

@@ -9,6 +9,7 @@ from tests.bench.__main__ import main
 from tests.bench.clients import HOSTS
 from tests.bench.costs import COSTS
 from tests.bench.dispatch import SUBJECTS
+from tests.bench.pause import measure_quiescence
 
 pytestmark = pytest.mark.multiproc
 
@@ -23,3 +24,13 @@ def test_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert set(figures["costs"]) == set(HOSTS)
     assert all(set(values) == set(COSTS) for values in figures["costs"].values())
     assert "N = 2" in capsys.readouterr().out
+
+
+def test_a_pause_is_measured_while_a_job_runs() -> None:
+    found = measure_quiescence(0.002, 3)
+    # What must hold on any machine: no pause returns before the job has ended.
+    assert found.after > 0
+    assert found.plain_after > 0
+    assert found.ours > found.job > 0
+    assert found.trip > 0
+    assert "round trip" in str(found)

@@ -214,5 +214,6 @@ CHANNEL: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "nothing is recorded": ("_record", _nothing),
     "events are recorded twice": ("_record", _twice),
     "what a rank has taken is not noted": ("_note", _nothing),
+    "a call is not given up": ("_see_wanted", _nothing),
     "holds outlive their session": ("_let_go", _nothing),
 }

@@ -19,6 +19,7 @@ from fdcomm.errors import (
     NotPausedError,
     PauseEndedError,
     ProtocolViolationError,
+    RequestCancelledError,
     StalePauseError,
 )
 from fdcomm.host.members import Place
@@ -55,6 +56,8 @@ class ServiceDriver(PauseDriver):
         self.calls: dict[int, GatedCall] = {}
         self.number: dict[int, int] = {}  # number that the channel gave to a client's call -> client
         self.hold: dict[int, int] = {}  # client -> number under which it holds
+        self.begins: dict[int, bool] = {}  # client in pause -> it began the pause
+        self.given_up = 0
 
     def _open(self, client_id: int) -> int:
         self._sessions += 1
@@ -130,6 +133,8 @@ class ServiceDriver(PauseDriver):
         elif name == "LetGo":
             channel.let_go(session, self.hold.pop(client))
         elif name in ("CallPause", "CallResume", "CancelPause"):
+            if name == "CallPause":
+                self.begins[client] = move[0][0].phase == "run"
             self._begin(client, action)
             if len(move) > 1:
                 self._end(client, move[1], woken=False)
@@ -146,9 +151,9 @@ class ServiceDriver(PauseDriver):
         self.number[next(number for number in range(1, 9) if number not in taken)] = client
         mode = MODES[action.param("mode") or 0]
         target: dict[str, Callable[[], object]] = {
-            "CallPause": lambda: channel.pause(session, mode, False, 1.0),
-            "CallResume": lambda: channel.resume(session, None, 1.0),
-            "CancelPause": lambda: channel.cancel(session, 1.0),
+            "CallPause": lambda: channel.pause(session, mode, False, 1.0, client),
+            "CallResume": lambda: channel.resume(session, None, 1.0, client),
+            "CancelPause": lambda: channel.cancel(session, 1.0, client),
         }
         self.calls[client] = self.runtime.start(target[action.name])
         about = self.core.began if action.name == "CallPause" else self.core.latest.number
@@ -162,7 +167,7 @@ class ServiceDriver(PauseDriver):
                 raise Deviation(f"{edge[1]} is possible, and the call sleeps without being notified")
             call.wake()
         about = self.awaited[client - 1]
-        wanted: dict[str, object] = {"pause": (about, 0), "resume": None, "cancel": True}
+        wanted: dict[str, object] = {"pause": (about, 0, self.begins.pop(client, None)), "resume": None, "cancel": True}
         good = call.done and call.error is None and call.result == wanted[kind]
         if edge[1].name == "PauseEnded":
             good = isinstance(call.error, PauseEndedError)
@@ -177,13 +182,25 @@ class ServiceDriver(PauseDriver):
         if ready:
             self.channel.close_session(self.of_client[client], lost=True)
             self.of_client[client] = self._open(-1)
-        call.expired = True
+        self.given_up += 1
+        asked = not ready and self.given_up % 2 == 0
+        if asked:
+            self._ask_to_give_up(client, call)
+        call.expired = not asked
         call.wake()
-        if not isinstance(call.error, FencedError if ready else CommTimeoutError):
+        wanted = FencedError if ready else RequestCancelledError if asked else CommTimeoutError
+        if not isinstance(call.error, wanted):
             raise Deviation(f"GiveUp({client}): the call ended with {call.error!r}, {call.result!r}")
-        if not ready and call.error.missing != self._missing(before, client):
+        if wanted is CommTimeoutError and call.error.missing != self._missing(before, client):
             raise Deviation(f"GiveUp({client}): {call.error.missing} are missing, the error says")
         self._call(client, "idle", 0)
+
+    def _ask_to_give_up(self, client: int, call: GatedCall) -> None:
+        channel, session = self.channel, self.of_client[client]
+        if channel.give_up(session, client + 1) or channel.give_up(self._open(-1), client):
+            raise Deviation("a call was given up by another's token, or by another session")
+        if channel.give_up(session, client) != 1 or not call.notified:
+            raise Deviation(f"the call of client {client} is not told to give up")
 
     def _missing(self, before: State, client: int) -> tuple[int, ...]:
         there = [rank for rank, status in enumerate(before.status) if status in (LIVE, DEAD)]

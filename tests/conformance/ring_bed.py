@@ -143,9 +143,6 @@ class Poll:
         """Not yet."""
         return False
 
-    def tired(self) -> None:
-        """Never."""
-
     def sleep_reader(self, *arguments: object) -> bool:
         """Awake at once."""
         return True

@@ -100,6 +100,7 @@ class RingPart(Part):
             while True:
                 consumer.begin(None, "get")
                 consumer.end()
+                consumer.tell()
 
     def _come(self, rank: int) -> None:
         self._read(attach(self.bed.board, rank, self._never()))
@@ -162,7 +163,9 @@ class RingPart(Part):
             return "" if after is None else self._writer(after)
         slot = state.head % self.config.slots
         return {
-            "scan": f"load {self._name('cursor', model.line_of(state.known, state.at[writer]))}" if pc == "scan" else "",
+            "scan": f"load {self._name('cursor', model.line_of(state.known, state.at[writer]))}"
+            if pc == "scan"
+            else "",
             "lives": f"load {self._name('life', state.at[writer])}" if pc == "lives" else "",
             "fill": self._store("data", slot, state.sent + 1),
             "publish": self._store("seq", slot, state.head + 1),

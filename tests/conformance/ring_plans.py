@@ -37,9 +37,7 @@ LARGE: dict[str, Plan] = {
 RANDOM: dict[str, Plan] = {
     "2 ranks, 2 slots, everything": (
         RingPart,
-        ring.Config(
-            ranks=2, slots=2, puts=12, joins=2, clears=3, mortal=R({0, 1, 2, 4, 5}), fenceable=R({0, 1})
-        ),
+        ring.Config(ranks=2, slots=2, puts=12, joins=2, clears=3, mortal=R({0, 1, 2, 4, 5}), fenceable=R({0, 1})),
     ),
     "3 ranks, 1 slot": (RingPart, ring.Config(ranks=3, puts=8, joins=1, mortal=R({1}), fenceable=R({0}))),
 }

@@ -70,23 +70,27 @@ class _WaitPart(Part):
 
     def about_to(self, state: Any, process: int) -> str:
         bell, look = self.bed.name(self.bell), f"load {self.bed.name(self.shown[state.at[process]])}"
-        return {
-            "idle": "ended" if state.counts[process] else f"store {self.bed.name(self.shown[process])} = 1",
-            "look": f"load {self.flag(self.model.sleepers[0])}",
-            "bell": f"store {bell} = {self._seen(state.seen[process] - self.config.tellers)}",
-            "wake": "acquire futex wake",
-            "peek": look,
-            "flag": f"store {self.flag(process)} = 1",
-            "barrier": f"acquire barrier reaches process {state.at[process]}",
-            "token": f"load {bell}",
-            "due": look,
-            "sleep": f"acquire futex wait {self._seen(max(0, state.seen[process] - self.config.tellers))}",
-            "asleep": "waiting futex",
-            "again": look,
-            "down": f"store {self.flag(process)} = 0",
-            "done": "ended",
-            "dead": "killed | ended",
-        }[state.pc[process]] if state.pc[process] != "idle" or process < self.config.tellers else ""
+        return (
+            {
+                "idle": "ended" if state.counts[process] else f"store {self.bed.name(self.shown[process])} = 1",
+                "look": f"load {self.flag(self.model.sleepers[0])}",
+                "bell": f"store {bell} = {self._seen(state.seen[process] - self.config.tellers)}",
+                "wake": "acquire futex wake",
+                "peek": look,
+                "flag": f"store {self.flag(process)} = 1",
+                "barrier": f"acquire barrier reaches process {state.at[process]}",
+                "token": f"load {bell}",
+                "due": look,
+                "sleep": f"acquire futex wait {self._seen(max(0, state.seen[process] - self.config.tellers))}",
+                "asleep": "waiting futex",
+                "again": look,
+                "down": f"store {self.flag(process)} = 0",
+                "done": "ended",
+                "dead": "killed | ended",
+            }[state.pc[process]]
+            if state.pc[process] != "idle" or process < self.config.tellers
+            else ""
+        )
 
     def differs(self, state: Any) -> str:
         words = self.bed.words
@@ -123,9 +127,10 @@ class ReadersSleep(_WaitPart):
         publisher = Publisher(board, patience=Patience(board, 0))
 
         def read(line: int) -> None:
-            consumer = Consumer(board, Place(line, line, 0, 0), spins=0)
+            consumer = Consumer(board, Place(line, line, 0, 0), turns=0)
             consumer.begin(None, "get")
             consumer.end()
+            consumer.tell()
 
         programs: dict[int, Callable[[], None]] = {0: partial(publisher.publish, 1)}
         return programs | {p: partial(read, p - 1) for p in self.model.sleepers}
@@ -153,12 +158,13 @@ class WriterSleeps(_WaitPart):
         self._make(scheduling, ranks, WANT)
         board = self.bed.board
         self.bed.words[shape.of_slot(0, SEQ)] = 1
-        publisher = Publisher(board, spins=0)
+        publisher = Publisher(board, turns=0)
 
         def read(line: int) -> None:
             consumer = Consumer(board, Place(line, line, 0, 0), patience=Poll())  # type: ignore[arg-type]
             consumer.begin(None, "get")
             consumer.end()
+            consumer.tell()
 
         programs: dict[int, Callable[[], None]] = {line: partial(read, line) for line in range(ranks)}
         return programs | {ranks: partial(publisher.wait_passed, 1, None, "put")}

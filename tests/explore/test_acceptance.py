@@ -182,7 +182,7 @@ def test_channels_are_judged_apart() -> None:
         (["{"], "not JSON"),
         (["[]"], "format 1"),
         (['{"v": 2}'], "format 1"),
-        (['{"v": 1, "protocol": "ring", "dp": 0, "action": "Open"}'], "not dispatch"),
+        (['{"v": 1, "protocol": "unheard-of", "dp": 0, "action": "Open"}'], "not dispatch"),
         (['{"v": 1, "protocol": "dispatch", "dp": 0, "action": "Open"}'], "ranks and depth"),
         (['{"v": 1, "protocol": "dispatch", "dp": 0, "action": "Join", "seq": 1}'], "first event"),
     ],

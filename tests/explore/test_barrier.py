@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,13 +17,22 @@ from models.explore import explore
 from models.graph import build
 from models.kernel import Model
 from models.liveness import leads_to
-from tests.explore.contract import ROOT, contract
-from tla.values import parse
+from tests.explore.claims import (
+    broken,
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those
+from tla import manifest
 
 if sys.version_info >= (3, 11):
-    import tomllib
+    pass
 else:
-    import tomli as tomllib
+    pass
 
 R = frozenset[int]
 
@@ -58,37 +65,21 @@ FAILS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Barrier(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
-    graph = build(Barrier(config))
-    for properties in liveness(config).values():
-        assert [prop.name for prop in properties if leads_to(graph, prop, fairness(config))] == []
+    assert everything_holds(Barrier(config), distinct, depth).unreached == ()
+    assert broken(Barrier(config), liveness(config), fairness(config)) == set()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("barrier")
-    model = Barrier()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("barrier", Barrier(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
     config = Config(max_rounds=1, max_aborts=1, mortal=R({0}), leavers=R({1}))
-    seen = {action.name: [key for key, _ in action.params] for _, action, _ in build(Barrier(config)).edges}
-    assert seen == {action["name"]: action["params"] for action in contract("barrier")["action"]}
+    parameters_are_those("barrier", build(Barrier(config)).edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("barrier")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("barrier", Guards, BUGS)
 
 
 @pytest.mark.parametrize("guard", FAILS)
@@ -97,8 +88,7 @@ def test_without_the_guard_its_property_fails(guard: str) -> None:
     found = explore(Barrier(bug.config), only={bug.violates}).violation
     assert found is not None
     assert len(found.path) == FAILS[guard][bug.violates]
-    everything = explore(Barrier(bug.config), stop=False, max_states=4000)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Barrier(bug.config), 4000) == FAILS[guard]
 
 
 @pytest.mark.parametrize("guard", BUGS)
@@ -145,49 +135,34 @@ def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> No
 
 # -- the manifest ------------------------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _FIXED = {"N": "ranks", "B": "barriers", "L": "labels", "MaxRounds": "max_rounds", "MaxAborts": "max_aborts"}
 _FIXED |= {"Named": "named", "Leavers": "leavers", "Mortal": "mortal"}
 _SHIPPED = {"N": "ranks", "Turns": "turns", "MaxTasks": "max_tasks", "Resetters": "resetters", "Mortal": "mortal"}
 _SHIPPED |= {"KilledWaiting": "killed_waiting", "Failing": "failing", "Skippers": "skippers"}
 
 
-def _entries(expect: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = tomllib.loads((ROOT / "tla" / "manifest.toml").read_text())["config"]
+def _entries(expect: str) -> list[manifest.Entry]:
     return [
         entry
-        for entry in entries
-        if entry["module"] in ("MCBarrier", "MCBarrierShipped")
-        and (entry["mode"] == "check" or expect == "holds")
-        and entry["expect"] == expect
-        and entry["distinct"] < 3000
+        for entry in manifest.load()
+        if entry.module in ("MCBarrier", "MCBarrierShipped")
+        and (entry.mode == "check" or expect == "holds")
+        and entry.expect == expect
+        and entry.distinct < 3000
     ]
 
 
-def _model(entry: Mapping[str, Any]) -> Model[Any]:
-    text = (ROOT / "tla" / "barrier" / f"{entry['name']}.cfg").read_text(encoding="utf-8")
-    constants = {name: parse(value) for name, value in _CONSTANT.findall(text)}
-    if entry["module"] == "MCBarrierShipped":
-        shipped = ShippedConfig(**{_SHIPPED[name]: value for name, value in constants.items()})
-        assert shipped.constants() == constants
-        return BarrierShipped(shipped)
-    guards = {name: constants.pop(name) for name in Guards.names()}
-    config = Config(**{_FIXED[name]: value for name, value in constants.items()}, guards=Guards(**guards))
-    assert config.constants() == constants | guards
-    return Barrier(config)
+def _model(entry: manifest.Entry) -> Model[Any]:
+    if entry.module == "MCBarrierShipped":
+        return BarrierShipped(configured(ShippedConfig, _SHIPPED, constants_of(entry)))
+    return Barrier(configured(Config, _FIXED, constants_of(entry), Guards))
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry["name"]))
-def test_counts_are_those_of_tlc(entry: Mapping[str, Any]) -> None:
-    model = _model(entry)
-    result = explore(model)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry["distinct"], entry["depth"])
-    assert set(model.actions) - set(result.coverage) == set(entry["never"])
+@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
+    counts_are_those(_model(entry), entry)
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry["name"]))
-def test_counterexamples_are_as_short_as_those_of_tlc(entry: Mapping[str, Any]) -> None:
-    found = explore(_model(entry), only={entry["violates"]}).violation
-    assert found is not None
-    assert len(found.path) + 1 == entry["depth"]
+@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+def test_counterexamples_are_as_short_as_those_of_tlc(entry: manifest.Entry) -> None:
+    counterexample_is_as_long(_model(entry), entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,10 +16,17 @@ from models.control_shipped import Config as ShippedConfig
 from models.explore import explore
 from models.graph import build
 from models.kernel import Model
-from models.liveness import leads_to
-from tests.explore.contract import contract
+from tests.explore.claims import (
+    broken,
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those, races_are_those
 from tla import manifest
-from tla.values import parse
 
 R = frozenset[int]
 
@@ -46,47 +53,30 @@ FAILS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Control(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Control(config), distinct, depth).unreached == ()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("control")
-    model = Control()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("control", Control(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
     edges = build(Control(COUNTS["2 ranks"][0])).edges
-    seen = {action.name: [key for key, _ in action.params] for _, action, _ in edges}
-    assert seen == {action["name"]: action["params"] for action in contract("control")["action"]}
+    parameters_are_those("control", edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("control")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("control", Guards, BUGS)
     assert set(FAILS) == {name for name, bug in BUGS.items() if not bug.liveness}
 
 
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
-    everything = explore(Control(BUGS[guard].config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Control(BUGS[guard].config)) == FAILS[guard]
 
 
 def _broken(config: Config, *, timed: bool) -> set[str]:
-    graph = build(Control(config))
-    fair = fairness(config, timed=timed)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Control(config), liveness(config), fairness(config, timed=timed))
 
 
 def test_without_its_guards_it_does_not_go_on() -> None:
@@ -142,30 +132,18 @@ _ENTRIES = [
 
 def _model(constants: Mapping[str, Any]) -> Model[Any]:
     if "MaxWork" in constants:
-        shipped = ShippedConfig(**{_SHIPPED[name]: value for name, value in constants.items()})
-        assert shipped.constants() == constants
-        return ControlShipped(shipped)
-    values = {_NAMES[name]: value for name, value in constants.items() if name in _NAMES}
-    config = Config(**values, guards=Guards(**{name: constants[name] for name in Guards.names()}))
-    assert config.constants() == constants
-    return Control(config)
+        return ControlShipped(configured(ShippedConfig, _SHIPPED, constants))
+    return Control(configured(Config, _NAMES, constants, Guards))
 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    model = _model({name: parse(value) for name, value in entry.config().constants.items()})
+    model = _model(constants_of(entry))
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
-    assert set(model.actions) - set(result.coverage) == set(entry.never)
+    counts_are_those(model, entry)
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:
-    races = {entry.name: entry.race for entry in manifest.load() if entry.module == "MCControl"}
-    for guard in contract("control")["guard"]:
-        assert races[f"MCControl_bug_{guard['constant']}"] == guard["race"]
+    races_are_those("control", "MCControl")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from models.dispatch import Config, Dispatch, Guards, State
 from models.dispatch_bugs import BUGS
 from models.dispatch_liveness import liveness
 from models.explore import explore
-from tests.explore.contract import contract
+from tests.explore.claims import everything_holds
+from tests.explore.contract import contract, guards_are_those, names_are_those
 
 R = frozenset[int]
 
@@ -32,10 +31,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Dispatch(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Dispatch(config), distinct, depth).unreached == ()
 
 
 def test_every_action_is_taken_in_some_configuration() -> None:
@@ -44,15 +40,7 @@ def test_every_action_is_taken_in_some_configuration() -> None:
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("dispatch")
-    model = Dispatch()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("dispatch", Dispatch(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
@@ -73,9 +61,7 @@ def test_actions_carry_the_contract_parameters() -> None:
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("dispatch")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("dispatch", Guards, BUGS)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,11 +16,25 @@ from models.gate_properties import fairness, liveness
 from models.graph import build
 from models.guards import Bug
 from models.kernel import Model
-from models.liveness import leads_to
 from models.refinement import refine
-from tests.explore.contract import ROOT, contract
+from tests.explore.claims import (
+    broken,
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import (
+    ROOT,
+    contract,
+    guards_are_those,
+    names_are_those,
+    parameters_are_those,
+    races_are_those,
+)
 from tla import manifest
-from tla.values import parse
 
 R = frozenset[int]
 
@@ -40,39 +53,26 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Gate(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
+    result = everything_holds(Gate(config), distinct, depth)
     if config.ranks > 1:
         assert result.unreached == ()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("gate")
-    model = Gate()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("gate", Gate(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
-    spec = {action["name"]: action["params"] for action in contract("gate")["action"]}
     edges = [
         edge
         for name in ("2 ranks", "1 key, ends before the first answer")
         for edge in build(Gate(COUNTS[name][0])).edges
     ]
-    assert {action.name: [key for key, _ in action.params] for _, action, _ in edges} == spec
+    parameters_are_those("gate", edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("gate")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("gate", Guards, BUGS)
 
 
 # -- guards --------------------------------------------------------------------------------------------------------
@@ -97,14 +97,11 @@ def _bug(guard: str) -> Bug[Config]:
 def test_without_the_guard_its_property_fails(guard: str) -> None:
     bug = _bug(guard)
     assert bug.violates in FAILS[guard]
-    everything = explore(Gate(bug.config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Gate(bug.config)) == FAILS[guard]
 
 
 def _broken(config: Config, *, timed: bool) -> set[str]:
-    graph = build(Gate(config))
-    fair = fairness(config, timed=timed)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Gate(config), liveness(config), fairness(config, timed=timed))
 
 
 @pytest.mark.parametrize("guard", [name for name, bug in BUGS.items() if bug.liveness])
@@ -168,7 +165,6 @@ def test_the_race_is_found_and_needs_its_environment(race: str, length: int, rep
 
 # -- what TLC is pinned to find ------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _NAMES = {"N": "ranks", "K": "keys", "Capacity": "capacity", "MaxLate": "max_late", "MaxIssues": "max_issues"}
 _NAMES |= {"Overlap": "overlap", "Skippers": "skippers", "Leavers": "leavers", "Mortal": "mortal", "Silent": "silent"}
 _SHIPPED = {"N": "ranks", "M": "requests", "Barrier": "barrier", "Skippers": "skippers", "Mortal": "mortal"}
@@ -178,32 +174,19 @@ _ENTRIES = [entry for entry in manifest.load() if entry.module in ("MCGate", "MC
 
 def _model(constants: Mapping[str, Any]) -> Model[Any]:
     if "M" in constants:
-        shipped = gate_shipped.Config(**{_SHIPPED[name]: value for name, value in constants.items()})
-        assert shipped.constants() == constants
-        return gate_shipped.GateShipped(shipped)
-    values = {_NAMES[name]: value for name, value in constants.items() if name in _NAMES}
-    config = Config(**values, guards=Guards(**{name: constants[name] for name in Guards.names()}))
-    assert config.constants() == constants
-    return Gate(config)
+        return gate_shipped.GateShipped(configured(gate_shipped.Config, _SHIPPED, constants))
+    return Gate(configured(Config, _NAMES, constants, Guards))
 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    text = entry.config_file.read_text(encoding="utf-8")
-    model = _model({name: parse(value) for name, value in _CONSTANT.findall(text)})
+    model = _model(constants_of(entry))
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model, only=set(entry.config().invariants) & set(model.invariants))
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
-    assert set(model.actions) - set(result.coverage) == set(entry.never)
+    counts_are_those(model, entry, only=set(entry.config().invariants) & set(model.invariants))
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:
-    races = {entry.name: entry.race for entry in _ENTRIES + [e for e in manifest.load() if e.module == "MCGate"]}
-    for guard in contract("gate")["guard"]:
-        assert races[f"MCGate_bug_{guard['constant']}"] == guard["race"]
+    races_are_those("gate", "MCGate")
     assert (ROOT / contract("gate")["tla"]).exists()

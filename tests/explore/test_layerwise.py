@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -18,9 +17,16 @@ from models.layerwise_bugs import BUGS
 from models.layerwise_properties import fairness, liveness
 from models.liveness import leads_to
 from models.refinement import refine
-from tests.explore.contract import ROOT, contract
+from tests.explore.claims import (
+    broken,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import ROOT, contract, guards_are_those, names_are_those, parameters_are_those
 from tla import manifest
-from tla.values import parse
 
 R = frozenset[int]
 
@@ -36,22 +42,12 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Layerwise(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Layerwise(config), distinct, depth).unreached == ()
 
 
 def test_the_models_have_the_contract_names() -> None:
+    names_are_those("layerwise", Layerwise(), State._fields, liveness(Config()), Config().constants())
     spec = contract("layerwise")
-    model = Layerwise()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
     smaller: dict[str, Model[Any]] = {"pair": layerwise_pair.LayerPair(), "open": layerwise_open.LayerOpen()}
     states: dict[str, Any] = {"pair": layerwise_pair.State, "open": layerwise_open.State}
     for part, other in smaller.items():
@@ -61,15 +57,12 @@ def test_the_models_have_the_contract_names() -> None:
 
 
 def test_actions_carry_the_contract_parameters() -> None:
-    spec = {action["name"]: action["params"] for action in contract("layerwise")["action"]}
     graph = build(Layerwise(COUNTS["1 slot, used twice"][0]))
-    assert {action.name: [key for key, _ in action.params] for _, action, _ in graph.edges} == spec
+    parameters_are_those("layerwise", graph.edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("layerwise")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("layerwise", Guards, BUGS)
 
 
 # -- guards --------------------------------------------------------------------------------------------------------
@@ -94,14 +87,11 @@ def test_without_the_guard_its_property_fails(guard: str) -> None:
     bug = BUGS[guard]
     assert bug.violates in FAILS[guard]
     # Up to the last of them, and where there are few states to the end: nothing else fails.
-    everything = explore(Layerwise(bug.config), stop=False, max_states=_ENOUGH)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Layerwise(bug.config), _ENOUGH) == FAILS[guard]
 
 
 def _broken(config: Config, *, timed: bool) -> set[str]:
-    graph = build(Layerwise(config))
-    fair = fairness(config, timed=timed)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Layerwise(config), liveness(config), fairness(config, timed=timed))
 
 
 @pytest.mark.parametrize("guard", [name for name, bug in BUGS.items() if bug.liveness])
@@ -195,7 +185,6 @@ def test_the_race_is_found_and_needs_its_environment(race: str) -> None:
 
 # -- what TLC is pinned to find ------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _MODELS: dict[str, tuple[Any, Any]] = {
     "MCLayerwise": (Config, Layerwise),
     "LayerPair": (layerwise_pair.Config, layerwise_pair.LayerPair),
@@ -222,17 +211,11 @@ def _model(module: str, constants: Mapping[str, Any]) -> Model[Any]:
 
 @pytest.mark.parametrize("entry", [e for e in _ENTRIES if e.distinct < _BIG], ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    text = entry.config_file.read_text(encoding="utf-8")
-    model = _model(entry.module, {name: parse(value) for name, value in _CONSTANT.findall(text)})
+    model = _model(entry.module, constants_of(entry))
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model, only=set(entry.config().invariants) & set(model.invariants))
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
-    assert set(model.actions) - set(result.coverage) == set(entry.never)
+    counts_are_those(model, entry, only=set(entry.config().invariants) & set(model.invariants))
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:

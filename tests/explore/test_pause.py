@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,9 +17,24 @@ from models.liveness import leads_to
 from models.pause import Config, Guards, Pause, State
 from models.pause_bugs import BUGS
 from models.pause_properties import fairness, liveness
-from tests.explore.contract import ROOT, contract
+from tests.explore.claims import (
+    broken,
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import (
+    ROOT,
+    contract,
+    guards_are_those,
+    names_are_those,
+    parameters_are_those,
+    races_are_those,
+)
 from tla import manifest
-from tla.values import parse
 
 R = frozenset[int]
 
@@ -36,34 +51,20 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Pause(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Pause(config), distinct, depth).unreached == ()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("pause")
-    model = Pause()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("pause", Pause(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
-    spec = {action["name"]: action["params"] for action in contract("pause")["action"]}
     both = Config(ranks=1, clients=2, modes=R({0}), mortal=R({0}), leavers=R({0}), impatient=R({1}))
-    assert {action.name: [key for key, _ in action.params] for _, action, _ in build(Pause(both)).edges} == spec
+    parameters_are_those("pause", build(Pause(both)).edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("pause")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("pause", Guards, BUGS)
 
 
 # -- guards --------------------------------------------------------------------------------------------------------
@@ -82,15 +83,12 @@ FAILS = {
 @pytest.mark.parametrize("guard", [name for name, bug in BUGS.items() if not bug.liveness])
 def test_without_the_guard_its_property_fails(guard: str) -> None:
     bug = BUGS[guard]
-    everything = explore(Pause(bug.config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Pause(bug.config)) == FAILS[guard]
     assert bug.violates in FAILS[guard]
 
 
 def _broken(config: Config) -> set[str]:
-    graph = build(Pause(config))
-    fair = fairness(config)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Pause(config), liveness(config), fairness(config))
 
 
 def test_without_fencing_a_pause_waits_for_ever() -> None:
@@ -145,7 +143,6 @@ def test_the_race_is_found_and_needs_its_environment(race: str) -> None:
 
 # -- what TLC is pinned to find ------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _NAMES = {"N": "ranks", "C": "clients", "MaxJobs": "max_jobs", "MaxOrders": "max_orders", "Modes": "modes"}
 _NAMES |= {"Leavers": "leavers", "Mortal": "mortal", "Impatient": "impatient"}
 _SHIPPED = {"N": "ranks", "MaxTasks": "tasks"}
@@ -163,29 +160,18 @@ def _model(constants: Mapping[str, Any]) -> Model[Any]:
         shipped = pause_shipped.Config(**{_shipped_name(name): value for name, value in constants.items()})
         assert shipped.constants() == constants
         return pause_shipped.PauseShipped(shipped)
-    values = {_NAMES[name]: value for name, value in constants.items() if name in _NAMES}
-    config = Config(**values, guards=Guards(**{name: constants[name] for name in Guards.names()}))
-    assert config.constants() == constants
-    return Pause(config)
+    return Pause(configured(Config, _NAMES, constants, Guards))
 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    text = entry.config_file.read_text(encoding="utf-8")
-    model = _model({name: parse(value) for name, value in _CONSTANT.findall(text)})
+    model = _model(constants_of(entry))
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model, only=set(entry.config().invariants) & set(model.invariants))
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
-    assert set(model.actions) - set(result.coverage) == set(entry.never)
+    counts_are_those(model, entry, only=set(entry.config().invariants) & set(model.invariants))
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:
-    races = {entry.name: entry.race for entry in _ALL}
-    for guard in contract("pause")["guard"]:
-        assert races[f"MCPause_bug_{guard['constant']}"] == guard["race"]
+    races_are_those("pause", "MCPause")
     assert (ROOT / contract("pause")["tla"]).exists()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,15 +12,22 @@ from models import rearrange_shipped
 from models.explore import explore
 from models.graph import build
 from models.kernel import Model
-from models.liveness import leads_to
 from models.rearrange import Config, Guards, Rearrange, State
 from models.rearrange_bugs import BUGS
 from models.rearrange_properties import fairness, liveness
 from models.rearrange_refines import Handshake, image
 from models.refinement import refine
-from tests.explore.contract import ROOT, contract
+from tests.explore.claims import (
+    broken,
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import ROOT, contract, guards_are_those, names_are_those, parameters_are_those
 from tla import manifest
-from tla.values import parse
 
 R = frozenset[int]
 
@@ -42,34 +48,20 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Rearrange(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Rearrange(config), distinct, depth).unreached == ()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("rearrange")
-    model = Rearrange()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert list(model.actions) == [action["name"] for action in spec["action"]]
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("rearrange", Rearrange(), State._fields, liveness(Config()), Config().constants())
 
 
 def test_actions_carry_the_contract_parameters() -> None:
-    spec = {action["name"]: action["params"] for action in contract("rearrange")["action"]}
     graph = build(Rearrange(COUNTS["2 ranks, 1 request, all kinds move"][0]))
-    assert {action.name: [key for key, _ in action.params] for _, action, _ in graph.edges} == spec
+    parameters_are_those("rearrange", graph.edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("rearrange")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("rearrange", Guards, BUGS)
 
 
 # -- guards --------------------------------------------------------------------------------------------------------
@@ -88,14 +80,11 @@ FAILS = {
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
     assert BUGS[guard].violates in FAILS[guard]
-    everything = explore(Rearrange(BUGS[guard].config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Rearrange(BUGS[guard].config)) == FAILS[guard]
 
 
 def _broken(config: Config, *, timed: bool) -> set[str]:
-    graph = build(Rearrange(config))
-    fair = fairness(config, timed=timed)
-    return {name for name, family in liveness(config).items() if any(leads_to(graph, prop, fair) for prop in family)}
+    return broken(Rearrange(config), liveness(config), fairness(config, timed=timed))
 
 
 @pytest.mark.parametrize("guard", [name for name, bug in BUGS.items() if bug.liveness])
@@ -162,7 +151,6 @@ def test_the_race_is_found_and_needs_its_environment(race: str, length: int, rep
 
 # -- what TLC is pinned to find ------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _NAMES = {"N": "ranks", "A": "peers", "MaxRequests": "max_requests", "Movers": "movers", "Failing": "failing"}
 _NAMES |= {"Deaf": "deaf"}
 _SHIPPED = {"N": "ranks", "M": "requesters", "BytesFirst": "bytes_first", "Turns": "turns", "GivesUp": "gives_up"}
@@ -173,30 +161,19 @@ _ENTRIES = [entry for entry in _ALL if entry.mode == "check" and entry.distinct 
 
 def _model(constants: Mapping[str, Any]) -> Model[Any]:
     if "M" in constants:
-        shipped = rearrange_shipped.Config(**{_SHIPPED[name]: value for name, value in constants.items()})
-        assert shipped.constants() == constants
-        return rearrange_shipped.RearrangeShipped(shipped)
-    values = {_NAMES[name]: value for name, value in constants.items() if name in _NAMES}
-    config = Config(**values, guards=Guards(**{name: constants[name] for name in Guards.names()}))
-    assert config.constants() == constants
-    return Rearrange(config)
+        return rearrange_shipped.RearrangeShipped(configured(rearrange_shipped.Config, _SHIPPED, constants))
+    return Rearrange(configured(Config, _NAMES, constants, Guards))
 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    text = entry.config_file.read_text(encoding="utf-8")
-    model = _model({name: parse(value) for name, value in _CONSTANT.findall(text)})
+    model = _model(constants_of(entry))
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
-    result = explore(model, only=set(entry.config().invariants) & set(model.invariants))
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
     # TLC does not count what has no instance.
     absent = {"PeerReady", "PeerFailed"} if entry.config().constants.get("A") == "0" else set()
-    assert set(model.actions) - set(result.coverage) == set(entry.never) | absent
+    counts_are_those(model, entry, only=set(entry.config().invariants) & set(model.invariants), absent=absent)
 
 
 def test_the_configurations_agree_with_the_contract() -> None:

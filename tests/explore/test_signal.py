@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,13 +18,22 @@ from models.signal_bugs import BUGS
 from models.signal_properties import fairness, liveness
 from models.signal_shipped import RACES, SignalShipped
 from models.signal_shipped import Config as ShippedConfig
-from tests.explore.contract import ROOT, contract
-from tla.values import parse
+from tests.explore.claims import (
+    broken,
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import ROOT, contract, guards_are_those, names_are_those, parameters_are_those
+from tla import manifest
 
 if sys.version_info >= (3, 11):
-    import tomllib
+    pass
 else:
-    import tomli as tomllib
+    pass
 
 R = frozenset[int]
 
@@ -64,25 +72,12 @@ FAILS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Signal(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
-    graph = build(Signal(config))
-    for properties in liveness(config).values():
-        assert [prop.name for prop in properties if leads_to(graph, prop, fairness(config))] == []
+    assert everything_holds(Signal(config), distinct, depth).unreached == ()
+    assert broken(Signal(config), liveness(config), fairness(config)) == set()
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("signal")
-    model = Signal()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert set(model.actions) == {action["name"] for action in spec["action"]}
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("signal", Signal(), State._fields, liveness(Config()), Config().constants(), ordered=False)
 
 
 def test_the_specification_has_the_contract_names() -> None:
@@ -99,15 +94,12 @@ def test_the_specification_has_the_contract_names() -> None:
 
 
 def test_actions_carry_the_contract_parameters() -> None:
-    seen = {action.name: [key for key, _ in action.params] for _, action, _ in build(Signal(ALONE)).edges}
-    assert seen == {action["name"]: action["params"] for action in contract("signal")["action"]}
+    parameters_are_those("signal", build(Signal(ALONE)).edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("signal")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
-    for name, violates in guards.items():
+    guards_are_those("signal", Guards, BUGS)
+    for name, violates in ((guard["constant"], guard["violates"]) for guard in contract("signal")["guard"]):
         text = (ROOT / "tla" / "signal" / f"MCSignal_bug_{name}.cfg").read_text(encoding="utf-8")
         assert re.search(rf"\b{violates}\b", text)
         assert re.search(rf"\b{name} = FALSE\b", text)
@@ -119,8 +111,7 @@ def test_without_the_guard_its_property_fails(guard: str) -> None:
     found = explore(Signal(bug.config), only={bug.violates}).violation
     assert found is not None
     assert len(found.path) == FAILS[guard][bug.violates]
-    everything = explore(Signal(bug.config), stop=False)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Signal(bug.config)) == FAILS[guard]
 
 
 @pytest.mark.parametrize("guard", BUGS)
@@ -198,7 +189,6 @@ def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> No
 
 # -- the manifest ----------------------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _FIXED = {"P": "processes", "I": "files", "Creators": "creators", "Insisters": "insisters", "Attachers": "attachers"}
 _FIXED |= {"Mortal": "mortal", "Foreign": "foreign", "Full": "full"}
 _SHIPPED = {"P": "processes", "I": "objects", "Creators": "creators", "IfMissing": "if_missing"}
@@ -206,43 +196,29 @@ _SHIPPED |= {"Attachers": "attachers", "Probers": "probers", "Clearers": "cleare
 _SHIPPED |= {"Restarts": "restarts", "Alone": "alone", "Ordered": "ordered", "Unregisters": "unregisters"}
 
 
-def _entries(expect: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = tomllib.loads((ROOT / "tla" / "manifest.toml").read_text())["config"]
+def _entries(expect: str) -> list[manifest.Entry]:
     return [
         entry
-        for entry in entries
-        if entry["module"] in ("MCSignal", "MCSignalShipped")
-        and entry["mode"] == "check"
-        and entry["expect"] == expect
-        and entry["distinct"] < 3500
+        for entry in manifest.load()
+        if entry.module in ("MCSignal", "MCSignalShipped")
+        and entry.mode == "check"
+        and entry.expect == expect
+        and entry.distinct < 3500
     ]
 
 
-def _model(entry: Mapping[str, Any]) -> Model[Any]:
-    text = (ROOT / "tla" / "signal" / f"{entry['name']}.cfg").read_text(encoding="utf-8")
-    constants = {name: parse(value) for name, value in _CONSTANT.findall(text)}
-    if entry["module"] == "MCSignalShipped":
-        shipped = ShippedConfig(**{_SHIPPED[name]: value for name, value in constants.items()})
-        assert shipped.constants() == constants
-        return SignalShipped(shipped)
-    guards = {name: constants.pop(name) for name in Guards.names()}
-    config = Config(**{_FIXED[name]: value for name, value in constants.items()}, guards=Guards(**guards))
-    assert config.constants() == constants | guards
-    return Signal(config)
+def _model(entry: manifest.Entry) -> Model[Any]:
+    if entry.module == "MCSignalShipped":
+        return SignalShipped(configured(ShippedConfig, _SHIPPED, constants_of(entry)))
+    return Signal(configured(Config, _FIXED, constants_of(entry), Guards))
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry["name"]))
-def test_counts_are_those_of_tlc(entry: Mapping[str, Any]) -> None:
-    model = _model(entry)
+@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
     # Of the shipped use in an environment without limits nothing is claimed.
-    result = explore(model, only=() if entry["name"].endswith("_all") else None)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry["distinct"], entry["depth"])
-    assert set(model.actions) - set(result.coverage) == set(entry["never"])
+    counts_are_those(_model(entry), entry, only=() if entry.name.endswith("_all") else None)
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry["name"]))
-def test_counterexamples_are_as_short_as_those_of_tlc(entry: Mapping[str, Any]) -> None:
-    found = explore(_model(entry), only={entry["violates"]}).violation
-    assert found is not None
-    assert len(found.path) + 1 == entry["depth"]
+@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+def test_counterexamples_are_as_short_as_those_of_tlc(entry: manifest.Entry) -> None:
+    counterexample_is_as_long(_model(entry), entry)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,13 +17,21 @@ from models.liveness import leads_to
 from models.status import Config, Guards, State, Status
 from models.status_bugs import BUGS
 from models.status_properties import fairness, liveness
-from tests.explore.contract import ROOT, contract
-from tla.values import parse
+from tests.explore.claims import (
+    configured,
+    constants_of,
+    counterexample_is_as_long,
+    counts_are_those,
+    everything_holds,
+    shortest,
+)
+from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those
+from tla import manifest
 
 if sys.version_info >= (3, 11):
-    import tomllib
+    pass
 else:
-    import tomli as tomllib
+    pass
 
 R = frozenset[int]
 
@@ -50,10 +56,7 @@ FAILS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_everything_holds(name: str) -> None:
     config, distinct, depth = COUNTS[name]
-    result = explore(Status(config))
-    assert result.violation is None, str(result.violation)
-    assert (result.distinct, result.depth, result.complete) == (distinct, depth, True)
-    assert result.unreached == ()
+    assert everything_holds(Status(config), distinct, depth).unreached == ()
     graph = build(Status(config))
     timed = liveness(config)["RequestsEnd"]
     assert [prop.name for prop in timed if leads_to(graph, prop, fairness(config))] == []
@@ -67,27 +70,16 @@ def test_a_request_ends_by_itself_when_all_parts_are_there(config: Config) -> No
 
 
 def test_the_model_has_the_contract_names() -> None:
-    spec = contract("status")
-    model = Status()
-    assert list(State._fields) == [variable["name"] for variable in spec["variable"]]
-    assert set(model.actions) == {action["name"] for action in spec["action"]}
-    assert list(model.invariants) == [item["name"] for item in spec["invariant"]]
-    kinds = {item["name"]: item["kind"] for item in spec["property"]}
-    assert list(model.action_properties) == [name for name, kind in kinds.items() if kind == "action"]
-    assert list(liveness(Config())) == [name for name, kind in kinds.items() if kind == "liveness"]
-    assert set(Config().constants()) == {*spec["constants"], *(guard["constant"] for guard in spec["guard"])}
+    names_are_those("status", Status(), State._fields, liveness(Config()), Config().constants(), ordered=False)
 
 
 def test_actions_carry_the_contract_parameters() -> None:
     config = Config(components=2, mortal=R({0}))
-    seen = {action.name: [key for key, _ in action.params] for _, action, _ in build(Status(config)).edges}
-    assert seen == {action["name"]: action["params"] for action in contract("status")["action"]}
+    parameters_are_those("status", build(Status(config)).edges)
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:
-    guards = {guard["constant"]: guard["violates"] for guard in contract("status")["guard"]}
-    assert [item.name for item in fields(Guards)] == list(guards)
-    assert {name: bug.violates for name, bug in BUGS.items()} == guards
+    guards_are_those("status", Guards, BUGS)
 
 
 @pytest.mark.parametrize("guard", FAILS)
@@ -96,8 +88,7 @@ def test_without_the_guard_its_property_fails(guard: str) -> None:
     found = explore(Status(bug.config), only={bug.violates}).violation
     assert found is not None
     assert len(found.path) == FAILS[guard][bug.violates]
-    everything = explore(Status(bug.config), stop=False, max_states=4000)
-    assert {name: len(violation.path) for name, violation in everything.violations.items()} == FAILS[guard]
+    assert shortest(Status(bug.config), 4000) == FAILS[guard]
 
 
 @pytest.mark.parametrize("guard", [name for name in BUGS if BUGS[name].liveness])
@@ -173,7 +164,6 @@ def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> No
 
 # -- the manifest ------------------------------------------------------------------------------------------------------
 
-_CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 _FIXED = {"K": "components", "PerStage": "per_stage", "N": "parts", "Without": "without", "MaxAsked": "max_asked"}
 _FIXED |= {"Mortal": "mortal", "Returns": "returns"}
 _SHIPPED = {"NW": "workers", "NS": "movers", "MaxAsked": "max_asked", "Calm": "calm", "TreeFirst": "tree_first"}
@@ -181,48 +171,33 @@ _SHIPPED |= {"TreeDies": "tree_dies", "Failing": "failing", "Absent": "absent", 
 _SHIPPED |= {"WriteBack": "write_back", "CrossWait": "cross_wait"}
 
 
-def _entries(expect: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = tomllib.loads((ROOT / "tla" / "manifest.toml").read_text())["config"]
+def _entries(expect: str) -> list[manifest.Entry]:
     return [
         entry
-        for entry in entries
-        if entry["module"] in ("MCStatus", "MCStatusShipped")
-        and (entry["mode"] == "check" or expect == "holds")
-        and entry["expect"] == expect
-        and entry["distinct"] < 3000
+        for entry in manifest.load()
+        if entry.module in ("MCStatus", "MCStatusShipped")
+        and (entry.mode == "check" or expect == "holds")
+        and entry.expect == expect
+        and entry.distinct < 3000
     ]
 
 
-def _model(entry: Mapping[str, Any]) -> Model[Any]:
-    text = (ROOT / "tla" / "status" / f"{entry['name']}.cfg").read_text(encoding="utf-8")
-    constants = {name: parse(value) for name, value in _CONSTANT.findall(text)}
-    if entry["module"] == "MCStatusShipped":
-        config = shipped.Config(**{_SHIPPED[name]: value for name, value in constants.items()})
-        assert config.constants() == constants
-        return shipped.StatusShipped(config)
-    guards = {name: constants.pop(name) for name in Guards.names()}
-    ours = Config(**{_FIXED[name]: value for name, value in constants.items()}, guards=Guards(**guards))
-    assert ours.constants() == constants | guards
-    return Status(ours)
+def _model(entry: manifest.Entry) -> Model[Any]:
+    if entry.module == "MCStatusShipped":
+        return shipped.StatusShipped(configured(shipped.Config, _SHIPPED, constants_of(entry)))
+    return Status(configured(Config, _FIXED, constants_of(entry), Guards))
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry["name"]))
-def test_counts_are_those_of_tlc(entry: Mapping[str, Any]) -> None:
-    model = _model(entry)
-    result = explore(model)
-    assert result.violation is None
-    assert (result.distinct, result.depth) == (entry["distinct"], entry["depth"])
-    if entry["mode"] == "check":
-        assert set(model.actions) - set(result.coverage) == set(entry["never"])
+@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
+    counts_are_those(_model(entry), entry)
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry["name"]))
-def test_counterexamples_are_as_short_as_those_of_tlc(entry: Mapping[str, Any]) -> None:
-    found = explore(_model(entry), only={entry["violates"]}).violation
-    assert found is not None
-    assert len(found.path) + 1 == entry["depth"]
+@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+def test_counterexamples_are_as_short_as_those_of_tlc(entry: manifest.Entry) -> None:
+    counterexample_is_as_long(_model(entry), entry)
 
 
 def test_every_race_of_the_shipped_words_has_its_configuration() -> None:
-    named = {entry["race"] for entry in _entries("violates") if entry["module"] == "MCStatusShipped"}
+    named = {entry.race for entry in _entries("violates") if entry.module == "MCStatusShipped"}
     assert named == {name for name, race in races.RACES.items() if not race.liveness}

@@ -19,8 +19,12 @@ def _files() -> set[Path]:
 
 
 def _children() -> set[str]:
-    lists = Path("/proc/self/task").glob("*/children")
-    return {pid for children in lists for pid in children.read_text().split()}
+    while True:
+        lists = Path("/proc/self/task").glob("*/children")
+        try:
+            return {pid for children in lists for pid in children.read_text().split()}
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # a thread has ended meanwhile: its children are another's now
 
 
 def _fds_are_back(before: int) -> bool:

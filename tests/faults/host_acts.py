@@ -22,6 +22,7 @@ from fdcomm import (
 from tests.conformance.waiting import Background
 from tests.faults.control_acts import CONTROL_POINTS, control_act
 from tests.faults.remote import LIMIT_S, until
+from tests.faults.transfer_acts import TRANSFER_POINTS, transfer_act
 
 __all__ = ("ACTS", "POINTS", "Stage")
 
@@ -168,6 +169,7 @@ ACTS: dict[str, tuple[str, Callable[[Stage], None]]] = {
     "done": ("cache", _fifo("done", "put_transfer_done_signal", "get_transfer_done_signal")),
     "notes": ("worker", _notes),
     "control": ("worker", control_act),
+    "transfer": ("cache", transfer_act),
 }
 
 _MEMBERS = ("Join.done", "Leave.done", "Fence.done")
@@ -191,6 +193,7 @@ def _points() -> Iterator[tuple[str, str]]:
         yield from ((protocol, point) for point in ("Post.done", "Take.done", "Gone.done"))
     yield "notes", "Note.done"
     yield from (("control", point) for point in CONTROL_POINTS)
+    yield from (("transfer", point) for point in TRANSFER_POINTS)
 
 
 POINTS = list(_points())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -23,18 +22,16 @@ from fdcomm import (
     HostLostError,
     ProtocolViolationError,
     StatusBusyError,
-    StatusCancelledError,
     StatusCoordinator,
     StatusPart,
     http_code,
 )
-from fdcomm.aio_status import AsyncStatusCoordinator
 from fdcomm.errors import SignalNotFoundError
 from tests.conformance.waiting import Background
 from tests.faults.remote import LIMIT_S, host_pid, stopped, until
+from tests.faults.status_parts import CACHE, done, two_parts
 
 pytestmark = pytest.mark.multiproc
-CACHE = [("kv_cache", 0, 2)]
 
 
 @pytest.fixture
@@ -49,10 +46,7 @@ def server() -> Iterator[EngineWorkerQueue]:
 def parts(server: EngineWorkerQueue) -> Iterator[list[StatusPart]]:
     """The two parts, in this process."""
     with ExitStack() as stack:
-        queues = [
-            stack.enter_context(EngineWorkerQueue(server.address, num_client=2, client_id=rank)) for rank in range(2)
-        ]
-        yield [StatusPart(queue, "kv_cache") for queue in queues]
+        yield two_parts(server, stack)
 
 
 @contextmanager
@@ -71,15 +65,6 @@ def _view(server: EngineWorkerQueue) -> dict[str, Any]:
     return StatusCoordinator(server).statistics()
 
 
-def _done(call: Background, parts: list[StatusPart]) -> Any:
-    while call.is_running():
-        for part in parts:
-            order = part.take()
-            if order is not None:
-                order.done()
-    return call.value()
-
-
 def test_a_part_that_is_killed_fails_the_request_and_its_successor_makes_it_good(
     server: EngineWorkerQueue, parts: list[StatusPart]
 ) -> None:
@@ -94,8 +79,8 @@ def test_a_part_that_is_killed_fails_the_request_and_its_successor_makes_it_good
             child.kill()
         result = asking.value()
     assert [(report.part, report.reason) for report in result.failed] == [(1, "its process is gone")]
-    assert _done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts).ok
-    assert _done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts).ok
+    assert done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts).ok
+    assert done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts).ok
 
 
 def test_a_part_that_is_stopped_is_waited_for_and_named(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
@@ -110,7 +95,7 @@ def test_a_part_that_is_stopped_is_waited_for_and_named(server: EngineWorkerQueu
             error = asking.error()
             assert isinstance(error, CommTimeoutError)
             assert "kv_cache: part 1" in str(error)
-        assert _done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts[:1]).ok
+        assert done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts[:1]).ok
 
 
 @pytest.mark.parametrize("end", ["killed", "stopped"])
@@ -134,7 +119,7 @@ def test_who_asks_is_gone(server: EngineWorkerQueue, parts: list[StatusPart], en
                     order.done()
             assert asker.stdout is not None
             assert asker.stdout.readline() == "done\n"
-    assert _done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts).ok
+    assert done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts).ok
 
 
 @pytest.mark.parametrize("point", ["Ask.done", "Take.done", "Report.done", "Settle.done", "Finish.done"])
@@ -228,71 +213,14 @@ def test_a_mirror_shows_the_word_and_its_loss_hurts_nobody(
     coordinator, folder = StatusCoordinator(server), str(tmp_path)
     signal_ = IPCSignal("kv_cache_status", np.zeros(1, np.int32), np.int32, suffix=7, directory=folder)
     coordinator.mirror("kv_cache", "kv_cache_status", 7, directory=folder)
-    assert _done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts).ok
+    assert done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts).ok
     assert signal_.value is not None
     assert signal_.value[0] == -2
     assert coordinator.statistics()["mirrors"]["kv_cache"]["problem"] == ""
     signal_.clear()
-    assert _done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts).ok
+    assert done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts).ok
     assert "mirror it again" in coordinator.statistics()["mirrors"]["kv_cache"]["problem"]
     with IPCSignal("kv_cache_status", np.full(1, 9, np.int32), np.int32, suffix=7, directory=folder) as again:
         coordinator.mirror("kv_cache", "kv_cache_status", 7, directory=folder)
         assert again.value is not None
         assert again.value[0] == 0
-
-
-def test_asyncio_cancels_in_the_host_and_waits_beside_it(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
-    async def main() -> None:
-        async with AsyncStatusCoordinator(server) as coordinator:
-            task = asyncio.create_task(coordinator.clear(timeout=LIMIT_S))
-            view = await coordinator.statistics()
-            while view["open"] is None:
-                view = await coordinator.watch(view, timeout=LIMIT_S)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            while view["open"] is not None:
-                view = await coordinator.watch(view, timeout=LIMIT_S)
-            assert (await coordinator.words()) == {"kv_cache": -1}
-            with pytest.raises(CommTimeoutError):
-                await coordinator.update(timeout=0.0)
-            doing = asyncio.create_task(coordinator.update(timeout=LIMIT_S))
-            waiting = asyncio.create_task(coordinator.wait_for("kv_cache", 0, timeout=LIMIT_S))
-            for part in parts:
-                order = await asyncio.to_thread(part.take, timeout=LIMIT_S)
-                assert order is not None
-                order.done()
-            assert (await doing).ok
-            assert await waiting == 0
-
-    asyncio.run(main())
-
-
-def test_a_cancel_from_another_thread(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
-    coordinator = StatusCoordinator(server)
-    assert coordinator.cancel() is False
-    asking = Background(lambda: coordinator.clear(timeout=LIMIT_S))
-    assert parts[0].take(timeout=LIMIT_S) is not None
-    assert coordinator.cancel() is True
-    error = asking.error()
-    assert isinstance(error, StatusCancelledError)
-    assert (error.request, http_code(error)) == (1, 404)
-
-
-def test_a_part_whose_work_raises_goes_on_serving(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
-    coordinator = StatusCoordinator(server)
-    tries = iter((True, False))
-
-    def clear() -> None:
-        if next(tries):
-            raise ValueError("no memory to give back")
-
-    ended: list[bool] = []
-    serving = Background(lambda: parts[1].serve({"clear": clear}, lambda: bool(ended)))
-    first = Background(lambda: coordinator.clear(timeout=LIMIT_S))
-    result = _done(first, parts[:1])
-    assert [report.reason for report in result.failed] == ["ValueError: no memory to give back"]
-    assert _done(Background(lambda: coordinator.clear(timeout=LIMIT_S)), parts[:1]).ok
-    assert _done(Background(lambda: coordinator.update(timeout=LIMIT_S)), parts[:1]).failed[0].reason.startswith("Key")
-    ended.append(True)
-    serving.value()

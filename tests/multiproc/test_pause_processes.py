@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -18,7 +16,6 @@ import pytest
 
 from fdcomm import CommTimeoutError, EngineCacheQueue, ForkedHandleError, HostLostError, PauseControl, PauseEndedError
 from fdcomm.aio import AsyncPauseControl
-from fdcomm.core.pause import MODES
 from models.dispatch_trace import accept_file
 from tests.conformance.waiting import Background, until
 
@@ -57,59 +54,11 @@ class _Rank:
         self.process.kill()
         self._end()
 
-    def stop(self) -> dict[str, int]:
-        """Tell it to end; return what it counted."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        counted: dict[str, int] = json.loads(self.process.stdout.readline())
-        self._end()
-        assert self.process.returncode == 0
-        return counted
-
     def _end(self) -> None:
         self.process.wait(LIMIT_S)
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
-
-
-def cycles(server: EngineCacheQueue, count: int, seed: int) -> int:
-    """Pause and resume at random while ranks work, and are killed. Returns how many jobs the survivors ended."""
-    rng = random.Random(seed)
-    api = PauseControl(server)
-    ranks = {rank: _Rank(server, rank, seed + rank) for rank in range(4)}
-    try:
-        for number in range(count):
-            mode = rng.choice(MODES)
-            if rng.random() < 0.15:
-                try:
-                    api.pause(mode, timeout=0)
-                    api.resume(timeout=LIMIT_S)
-                except CommTimeoutError:
-                    if not api.cancel_pause(timeout=LIMIT_S):
-                        api.resume(timeout=LIMIT_S)
-                continue
-            with api.paused(mode, timeout=LIMIT_S):
-                assert api.statistics().paused
-                if rng.random() < 0.05:
-                    ranks[victim := rng.randrange(4)].kill()
-                    ranks[victim] = _Rank(server, victim, seed + number)
-        return sum(rank.stop()["ended"] for rank in ranks.values())
-    finally:
-        for rank in ranks.values():
-            if rank.process.poll() is None:
-                rank.kill()
-
-
-def test_random_cycles_with_kills(server: EngineCacheQueue, seed: int) -> None:
-    assert cycles(server, 60, seed) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.skipif("FDCOMM_PROFILE" not in os.environ or os.environ["FDCOMM_PROFILE"] != "deep", reason="nightly")
-def test_ten_thousand_cycles(server: EngineCacheQueue, seed: int) -> None:
-    assert cycles(server, 10_000, seed) > 0
 
 
 def test_a_killed_rank_does_not_block_a_pause(server: EngineCacheQueue) -> None:
@@ -200,12 +149,12 @@ def test_asyncio(server: EngineCacheQueue) -> None:
             job = rank.admit()
             task = asyncio.create_task(api.pause(on_cancel="cancel_pause"))
             other = Background(lambda: PauseControl(server).pause(timeout=LIMIT_S))
-            while (await api.statistics()).phase == "run":
+            while (await api.statistics()).waiting < 2:  # one that came after the end would order a pause of its own
                 await asyncio.sleep(0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert isinstance(await asyncio.to_thread(other.error), (PauseEndedError, type(None)))
+            assert isinstance(await asyncio.to_thread(other.error), PauseEndedError)
             assert await api.cancel_pause() in (True, False)
             job.done()
             await api.pause()

@@ -30,8 +30,8 @@ class PauseRace(Race):
 
 
 def pause_race(program: str, *others: str) -> PauseRace:
-    """Return the race of that program; ``others`` are races that it shows too."""
-    return PauseRace((program, *others), symptom=RACES[program][2], program=program)
+    """Return the race of that program; ``others`` are races that it shows too. Its name begins with the race's."""
+    return PauseRace((program.partition(" ")[0], *others), symptom=RACES[program][2], program=program)
 
 
 def _failure(program: str, *, shipped: bool) -> str:

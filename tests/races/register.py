@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tests.races.counterexamples import actions_of
 from tests.races.pipes import ROOT
 
 if sys.version_info >= (3, 11):
@@ -29,7 +30,10 @@ STATUSES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One race. ``tla`` and ``tests`` are names without folder and extension."""
+    """One race. ``tla`` and ``tests`` are names without folder and extension.
+
+    ``steps`` is a shortest interleaving that shows it, ``missed`` why the tests of what was published did not.
+    """
 
     id: str
     title: str
@@ -40,6 +44,8 @@ class Entry:
     cause: str = ""
     closed_by: str = ""
     reason: str = ""
+    missed: str = ""
+    steps: tuple[str, ...] = ()
     tla: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
 
@@ -51,7 +57,7 @@ def read() -> list[Entry]:
 
 
 def _entry(race: dict[str, Any]) -> Entry:
-    lists: dict[str, Any] = {name: tuple(race.get(name, ())) for name in ("tla", "tests")}
+    lists: dict[str, Any] = {name: tuple(race.get(name, ())) for name in ("steps", "tla", "tests")}
     return Entry(**{**race, **lists})
 
 
@@ -76,7 +82,8 @@ def page() -> str:
         "",
         "Each race that is closed has a test that shows the failure on the shipped protocol, and its absence on ours,",
         "and, where it is one of the protocol, a configuration of the specification in which the guard that closes it",
-        "is left out: the model checker must then find the failure.",
+        "is left out: the model checker must then find the failure. Where it is a step, and not something that never",
+        "comes, the actions of a shortest counterexample are listed, as the model of the same steps finds them.",
         "",
         "P and G are steps of FastDeploy's own code; B was reported in the project of the link; words are our own.",
         "",
@@ -100,13 +107,20 @@ def _anchor(name: str) -> str:
 
 def _section(entry: Entry) -> list[str]:
     lines = [f"## {entry.id}", "", f"**{entry.title}.** {entry.symptom}", ""]
-    rows = [("cause", entry.cause), ("closed by", entry.closed_by), (_reason_title(entry), entry.reason)]
+    steps = " ".join(f"{number}) {step}." for number, step in enumerate(entry.steps, 1))
+    rows = [("cause", entry.cause), ("minimal interleaving", steps), ("why tests missed it", entry.missed)]
+    rows += [("closed by", entry.closed_by), (_reason_title(entry), entry.reason)]
+    rows += [(f"in {name}", _counterexample(name)) for name in entry.tla if entry.steps and "Shipped" in name]
     configurations = [_file(find_configuration(name), f"{name}.cfg") for name in entry.tla]
     rows.append(("specification", ", ".join(configurations)))
     tests = [_file(ROOT / "tests" / "races" / f"{name}.py", f"{name}.py") for name in entry.tests]
     rows.append(("test", ", ".join(tests)))
     rows.append(("reported", f"<{entry.url}>" if entry.url else ""))
     return lines + [f"- {name}: {text}" for name, text in rows if text]
+
+
+def _counterexample(name: str) -> str:
+    return " → ".join(f"`{action}`" for action in actions_of(name))
 
 
 def _reason_title(entry: Entry) -> str:

@@ -23,7 +23,7 @@ class Actor:
     """A program under way."""
 
     def __init__(self, program: Program) -> None:
-        self._program = program
+        self.program = program
         self.result: int | None = None
         self.error: Exception | None = None
 
@@ -37,7 +37,7 @@ class Actor:
         polls = 0
         while not self.ended and polls < _POLLS:
             try:
-                label = next(self._program)
+                label = next(self.program)
             except StopIteration as end:
                 self.result = end.value
                 return True

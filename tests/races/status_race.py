@@ -19,6 +19,7 @@ from tests.races.shipped_status import ShippedStatus
 __all__ = ("Party", "StatusOurs", "StatusRace")
 
 Party = tuple[str, int]
+Declared = tuple[tuple[str, int, int], ...]
 ALL: tuple[Party, ...] = (
     *(("model_weights", 0), ("model_weights", 1)),
     *(("kv_cache", 0), ("kv_cache", 1)),
@@ -27,16 +28,20 @@ ALL: tuple[Party, ...] = (
 
 
 class StatusOurs:
-    """fdcomm, with a real host process: a handle for the API server, and one for each part."""
+    """fdcomm, with a real host process: a handle for the API server, and one for each part.
 
-    def __init__(self) -> None:
+    ``declared`` has the components (name, stage, parts); by default they are those of FastDeploy.
+    """
+
+    def __init__(self, declared: Declared = ()) -> None:
         self._stack = contextlib.ExitStack()
         self.server = self._stack.enter_context(EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2))
         self.coordinator = StatusCoordinator(self.server)
-        self.coordinator.declare()
+        self.coordinator.declare(declared or None)
         self.queues: dict[Party, EngineWorkerQueue] = {}
         self.parts: dict[Party, StatusPart] = {}
-        for party in ALL:
+        named = tuple((name, part) for name, _, parts in declared for part in range(parts))
+        for party in named or ALL:
             self.start(party)
 
     def __enter__(self) -> StatusOurs:
@@ -104,6 +109,7 @@ class StatusRace(Race):
 
     shipped: Callable[[Any], str]
     ours: Callable[[Any], str]
+    declared: Declared = ()
 
     def on_shipped(self) -> str:
         """Return what went wrong on the shipped words."""
@@ -112,5 +118,5 @@ class StatusRace(Race):
 
     def on_ours(self) -> str:
         """Return what went wrong on ours."""
-        with StatusOurs() as variant:
+        with StatusOurs(self.declared) as variant:
             return self.ours(variant)

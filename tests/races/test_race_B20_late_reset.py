@@ -28,7 +28,7 @@ def scenario(variant: BarrierVariant) -> str:
     return "rank 1 is thrown out of the next round" + (", and rank 0 waits for it for ever" if stuck else "")
 
 
-RACE = BarrierRace(("B20", "P4.2", "P4.3", "C08", "G5"), scenario, scenario, "and rank 0 waits for it for ever")
+RACE = BarrierRace(("B20", "P4.2", "P4.3", "P5.8", "C08", "G5"), scenario, scenario, "and rank 0 waits for it for ever")
 
 
 def test_shipped_fails() -> None:

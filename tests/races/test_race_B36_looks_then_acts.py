@@ -1,8 +1,8 @@
-"""B36: somebody relies on a pause that ends after it has looked."""
+"""B36, P6.4: somebody relies on a pause that ends after it has looked."""
 
 from tests.races.pause_race import pause_race
 
-RACE = pause_race("B36")
+RACE = pause_race("B36", "P6.4")
 
 
 def test_shipped_fails() -> None:

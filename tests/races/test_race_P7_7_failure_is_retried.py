@@ -1,4 +1,4 @@
-"""P7.7, B54: one rank's clear fails; it tries again by itself, and nobody is told."""
+"""P7.7: one rank's clear fails; it tries again by itself, and nobody is told."""
 
 import pytest
 
@@ -36,15 +36,7 @@ def ours(engine: StatusOurs) -> str:
     return engine.works()
 
 
-RACE = StatusRace(
-    (
-        "P7.7",
-        "B54",
-    ),
-    shipped,
-    ours,
-    "waits alone in the pause",
-)
+RACE = StatusRace(("P7.7",), shipped, ours, "waits alone in the pause")
 
 
 def test_shipped_fails() -> None:

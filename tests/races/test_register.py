@@ -38,6 +38,15 @@ def test_an_entry_says_what_its_status_needs(entry: Entry) -> None:
 
 
 @each_entry
+def test_a_race_of_pausing_and_clearing_is_explained(entry: Entry) -> None:
+    assert bool(entry.steps) == bool(entry.missed)
+    assert len(entry.steps) != 1, "one step is no interleaving"
+    published = entry.id[0] in "BP"
+    if entry.protocol in ("pause", "status", "transfer", "blocks") and entry.status == "closed" and published:
+        assert entry.steps
+
+
+@each_entry
 def test_an_entry_has_a_source(entry: Entry) -> None:
     assert entry.url.startswith("https://") == entry.id.startswith("B")
 

@@ -16,8 +16,9 @@ R = frozenset[int]
 
 # Small enough for TLC to dump in a few seconds, and together every action.
 FIXED: dict[str, ring.Config] = {
-    "a reader is given up, and another one comes": ring.Config(ranks=1, puts=1, joins=1, mortal=R({2}), fenceable=R({0})),
-    "a clear, which may be killed": ring.Config(ranks=1, puts=2, clears=1, mortal=R({2})),
+    "a reader is given up, and another one comes": ring.Config(ranks=1, puts=1, joins=1, fenceable=R({0})),
+    "a clear, which may be killed": ring.Config(ranks=1, puts=1, clears=1, mortal=R({2})),
+    "a clear of 2 puts": ring.Config(ranks=1, puts=2, clears=1, mortal=R({2})),
     "2 ranks": ring.Config(ranks=2, mortal=R({1})),
     "2 slots": ring.Config(ranks=1, slots=2, puts=4, mortal=R({1})),
     "any order of stores": ring.Config(ranks=1, ordered=False),

@@ -9,6 +9,7 @@ from models.kernel import show
 from tests.refine import (
     barrier_graphs,
     bitmask_graphs,
+    blocks_graphs,
     control_graphs,
     dispatch_graphs,
     gate_graphs,
@@ -16,11 +17,14 @@ from tests.refine import (
     layerwise_graphs,
     meeting_graphs,
     pause_graphs,
+    published_graphs,
+    readiness_graphs,
     rearrange_graphs,
     ring_graphs,
     shipped_graphs,
     signal_graphs,
     status_graphs,
+    transfer_graphs,
 )
 from tla.manifest import load, with_graph
 from tla.run import ROOT
@@ -31,6 +35,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("dispatch/Dispatch.tla", dispatch_graphs.FIXED),
         ("dispatch/DispatchShipped.tla", shipped_graphs.SHIPPED),
         ("bitmask/Bitmask.tla", bitmask_graphs.FIXED),
+        ("blocks/Blocks.tla", blocks_graphs.FIXED),
         ("gate/Gate.tla", gate_graphs.FIXED),
         ("barrier/Barrier.tla", barrier_graphs.FIXED),
         ("rearrange/Rearrange.tla", rearrange_graphs.FIXED),
@@ -41,12 +46,17 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("control/Control.tla", control_graphs.FIXED),
         ("control/ControlShipped.tla", control_graphs.SHIPPED),
         ("status/Status.tla", status_graphs.FIXED),
+        ("readiness/Readiness.tla", readiness_graphs.FIXED),
+        ("readiness/ReadinessShipped.tla", readiness_graphs.SHIPPED),
+        ("transfer/Transfer.tla", transfer_graphs.FIXED),
+        ("transfer/TransferShipped.tla", transfer_graphs.SHIPPED),
         ("signal/Signal.tla", signal_graphs.FIXED | signal_graphs.LARGE),
         ("ring/Ring.tla", ring_graphs.FIXED),
         ("ring/RingWait.tla", ring_graphs.WAITING),
         ("meeting/Meeting.tla", meeting_graphs.FIXED),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
+    tables += [(module.path, module.configs) for module in published_graphs.MODULES.values()]
     for module, table in tables:
         yield from ((module, "Spec", config) for config in table.values())
     for protocol, configs in item_graphs.FIXED.items():

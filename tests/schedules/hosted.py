@@ -42,7 +42,7 @@ def judge(accept: Accept, events: Iterable[Mapping[str, Any]]) -> None:
 
 
 class HostBed:
-    """A host service that runs one channel only.
+    """A host service that runs one channel only, and ``others`` where that needs them.
 
     ``invariant`` looks at it after each step; at the end ``accept`` judges the recorded events: each execution must be
     a behaviour of the specification, results included.
@@ -55,13 +55,14 @@ class HostBed:
         protocol: str,
         accept: Accept,
         is_connected: Callable[[int], bool] = lambda session: True,
+        others: tuple[str, ...] = (),
     ) -> None:
         self.runtime = runtime
         self.protocol = protocol
         self.recorder = Recorded()
         self.words = runtime.words(words_needed(config))
         self.service = HostService(
-            config, runtime, self.words, recorder=self.recorder, is_connected=is_connected, only=(protocol,)
+            config, runtime, self.words, recorder=self.recorder, is_connected=is_connected, only=(protocol, *others)
         )
         self._accept = accept
 
@@ -84,4 +85,4 @@ class HostBed:
 
     def judge(self) -> None:
         """Have the model judge what was recorded."""
-        judge(self._accept, self.recorder.events)
+        judge(self._accept, [event for event in self.recorder.events if event["protocol"] == self.protocol])

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 from fdcomm.core.pause import Mode
-from fdcomm.errors import ClosedError, CommTimeoutError, FencedError, HostLostError, JobCancelledError, PauseEndedError
+from fdcomm.errors import (
+    ClosedError,
+    CommTimeoutError,
+    FencedError,
+    HostLostError,
+    JobCancelledError,
+    PauseEndedError,
+    RequestCancelledError,
+)
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.schedules.pause_testbed import PauseBed
 
@@ -200,6 +208,54 @@ def timed(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"client": client, "worker": bed.job}, final)
 
 
+def given_up(runtime: ControlledRuntime) -> Scenario:
+    """A wait for a pause or a resume is given up at any moment: it has come, or what was ordered stays ordered."""
+    bed = PauseBed(runtime)
+    told: list[str] = []
+
+    def again(call: Callable[..., object]) -> None:
+        try:
+            call(timeout=None)
+        except RequestCancelledError:
+            told.append("given up")
+            call(timeout=None)
+
+    def client() -> None:
+        again(bed.api.pause)
+        bed.world.rely()
+        again(bed.api.resume)
+
+    def other() -> None:
+        if bed.api.give_up():
+            told.append("asked")
+
+    def final() -> None:
+        assert sorted(told) in ([], ["asked"], ["asked", "given up"]), f"{told}"
+
+    return bed.scenario({"client": client, "other": other, "worker": bed.job}, final)
+
+
+def cleared(runtime: ControlledRuntime, clients: int = 2) -> Scenario:
+    """Clients clear while a job runs: each work alone with no job, each once, and jobs go on after the last."""
+    bed = PauseBed(runtime)
+    done: list[int] = []
+
+    def client(number: int) -> None:
+        def work() -> int:
+            bed.world.rely()
+            return number
+
+        done.append(bed.api.clear(work, timeout=None))
+
+    def final() -> None:
+        assert sorted(done) == list(range(clients))
+        assert bed.api.statistics().phase == "run", "the group was left paused"
+        assert bed.world.worked == 1
+
+    tasks: dict[str, Callable[[], None]] = {f"client {number}": partial(client, number) for number in range(clients)}
+    return bed.scenario({**tasks, "worker": bed.job}, final)
+
+
 def _program(name: str, build: Callable[[ControlledRuntime], Scenario]) -> Program:
     return Program(name, build, {})
 
@@ -212,12 +268,15 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "a rank leaves": (_program("a rank leaves", leaving), Bound(preemptions=0)),
     "a rank is lost": (_program("a rank is lost", lost), Bound(preemptions=1)),
     "the host ends": (_program("the host ends", closing), Bound(preemptions=0)),
+    "a wait is given up": (_program("a wait is given up", given_up), Bound(preemptions=0)),
+    "a client clears": (_program("a client clears", partial(cleared, clients=1)), Bound(preemptions=0)),
     "a time limit passes": (_program("a time limit passes", timed), Bound(preemptions=0, ticks=1)),
 }
 
 # Random schedules only.
 LARGER: dict[str, Program] = {
     "2 clients": _program("2 clients", two_clients),
+    "2 clients clear": _program("2 clients clear", cleared),
     "2 ranks": _program("2 ranks", partial(working, ranks=2, jobs=2)),
     "4 threads": _program("4 threads", partial(working, threads=4, jobs=2)),
     "a pause is made sharper": _program("a pause is made sharper", aborted),

@@ -8,7 +8,7 @@ from fdcomm.errors import CommTimeoutError, NotPausedError
 from fdcomm.testing import ControlledRuntime, Scenario
 from tests.schedules.pause_testbed import PauseBed, World
 
-__all__ = ("Loop", "acts_ours", "acts_shipped", "drain_ours", "drain_shipped", "late", "parked")
+__all__ = ("Loop", "acts_ours", "acts_shipped", "drain_ours", "drain_shipped", "late_ours", "late_shipped", "parked")
 
 _POLL_S = 0.1
 
@@ -38,7 +38,25 @@ class Loop:
 # -- messages that come late ---------------------------------------------------------------------------------------
 
 
-def late(runtime: ControlledRuntime, *, shipped: bool) -> Scenario:
+def late_shipped(runtime: ControlledRuntime) -> Scenario:
+    """A wake-up was sent before the pause, and arrives when it likes. It carries no number, and the rank obeys it."""
+    loop = Loop(runtime)
+
+    def client() -> None:
+        loop.store(0, 1)
+        while loop.load(2):
+            runtime.sleep(_POLL_S)
+        loop.world.rely()
+
+    def rank() -> None:
+        loop.add(2, 1)
+        loop.world.work()
+        loop.add(2, -1)
+
+    return Scenario({"client": client, "the wake-up arrives": rank})
+
+
+def late_ours(runtime: ControlledRuntime) -> Scenario:
     """An order to run, and the pause after it, reach the rank in any order."""
     world, lock = World(runtime), runtime.condition()
     gate = RankGate(Order(0, "run", "drain"))
@@ -46,10 +64,7 @@ def late(runtime: ControlledRuntime, *, shipped: bool) -> Scenario:
 
     def deliver(order: Order) -> None:
         with lock:
-            if shipped:
-                gate.shut = order.phase == "pause"
-            else:
-                gate.take(order)
+            gate.take(order)
             come.append(order.number)
             lock.notify_all()
 

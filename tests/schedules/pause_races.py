@@ -6,7 +6,18 @@ from collections.abc import Callable
 from functools import partial
 
 from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
-from tests.schedules.pause_race_ends import Loop, acts_ours, acts_shipped, drain_ours, drain_shipped, late, parked
+from tests.schedules.pause_race_ends import (
+    Loop,
+    acts_ours,
+    acts_shipped,
+    drain_ours,
+    drain_shipped,
+    late_ours,
+    late_shipped,
+    parked,
+)
+from tests.schedules.pause_race_engines import ENGINES
+from tests.schedules.pause_race_groups import GROUPS
 from tests.schedules.pause_testbed import PauseBed
 
 __all__ = ("OURS", "RACES", "SHIPPED", "explored", "race")
@@ -259,10 +270,12 @@ RACES: dict[str, tuple[_Build, _Build, str]] = {
     "P5.1": (_branches_shipped, _branches_ours, "deadlock"),
     "P5.3": (_leak_shipped, _leak_ours, "livelock"),
     "P6.3": (_dead_shipped, _dead_ours, "livelock"),
-    "B33": (partial(late, shipped=True), partial(late, shipped=False), "a task runs in a pause"),
+    "B33": (late_shipped, late_ours, "a task runs in a pause"),
     "B36": (acts_shipped, acts_ours, "a task runs in a pause"),
     "B42": (drain_shipped, drain_ours, "a task runs in a pause"),
     "late-sleeper": (partial(parked, shipped=True), partial(parked, shipped=False), "deadlock"),
+    **ENGINES,
+    **GROUPS,
 }
 
 
@@ -275,6 +288,6 @@ def race(name: str, *, shipped: bool) -> Program:
 def explored(name: str, *, shipped: bool) -> Report:
     """Run the race's program: every schedule within the bound, or random ones where two ranks of ours take part."""
     program = race(name, shipped=shipped)
-    if not shipped and name in ("B30", "P5.1"):
+    if not shipped and name in ("B30", "P5.1", "B33 split", "B35"):
         return explore(program, RandomWalk(20_307, _RANDOM), Bound(ticks=1))
     return explore(program, Exhaustive(), SHIPPED if shipped else OURS)

@@ -80,11 +80,60 @@ def _our_reader(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"worker": worker, "api": partial(bed.ask, 0, "clear", 0.0)}, final)
 
 
+def _shipped_two_callers(runtime: ControlledRuntime) -> Scenario:
+    """P7.4: a caller polls for CLEARED, and another one begins an update as soon as it can."""
+    words, changed = runtime.words(1), runtime.condition()
+    words[0] = CLEARING
+    told = []
+
+    def becomes(before: int, after: int) -> None:
+        with changed:
+            while runtime.load(words, 0) != before:
+                changed.wait()
+        runtime.store(words, 0, after)
+        with changed:
+            changed.notify_all()
+
+    def caller() -> None:
+        for _ in range(3):
+            if runtime.load(words, 0) == CLEARED:
+                told.append(200)
+                return
+            runtime.sleep(1.0)
+        told.append(404)
+
+    def ranks() -> None:
+        becomes(CLEARING, CLEARED)
+        becomes(UPDATING, NORMAL)
+
+    def final() -> None:
+        assert told == [200], f"all was cleared, and its caller is told {told}"
+
+    return Scenario({"caller": caller, "other": partial(becomes, CLEARED, UPDATING), "ranks": ranks}, final=final)
+
+
+def _our_two_callers(runtime: ControlledRuntime) -> Scenario:
+    """The update is asked for as soon as the part has reported: often before the first caller has woken."""
+    bed = Bed(runtime, ONE)
+    (party,) = bed.parties
+
+    def part_and_other() -> None:
+        bed.serve(party, 1)
+        bed.ask(1, "update", 0.0)
+
+    def final() -> None:
+        assert bed.told == [["done"], ["late"]], f"told {bed.told}"
+        assert bed.status_words() == [UPDATING], f"the word is {bed.status_words()}"
+
+    return bed.scenario({"caller": partial(bed.ask, 0, "clear"), "part, and other": part_and_other}, final)
+
+
 _Build = Callable[[ControlledRuntime], Scenario]
 
 # id -> the scenario on the shipped words, which fails with an error, and on ours.
 RACES: dict[str, tuple[_Build, _Build]] = {
     "P7.1": (_shipped_late_writer, _our_late_writer),
+    "P7.4": (_shipped_two_callers, _our_two_callers),
     "B45": (_shipped_write_back, _our_reader),
 }
 

@@ -49,12 +49,25 @@ def _stays_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PauseChannel, "leave", lambda self, session: None)
 
 
+def _leaves_paused(patch: pytest.MonkeyPatch) -> None:
+    """A client does not know that its call began the pause."""
+    pause = PauseChannel.pause
+    patch.setattr(PauseChannel, "pause", lambda self, *args: (*pause(self, *args)[:2], False))
+
+
+def _deaf(patch: pytest.MonkeyPatch) -> None:
+    """A call that is given up goes on waiting, and its thread with it."""
+    patch.setattr(PauseChannel, "_see_wanted", lambda self, client, operation, deadline: self._readable.wait(None))
+
+
 @pytest.mark.parametrize(
     ("fault", "program"),
     [
         (_reports_early, "2 jobs"),
         (_sleeps_on, "a job is parked"),
         (_stays_in, "a rank leaves"),
+        (_leaves_paused, "a client clears"),
+        (_deaf, "a wait is given up"),
     ],
 )
 def test_a_fault_is_found(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import Phase, settings
 
+from fdcomm.core.pause import Order
+from fdcomm.core.rank_gate import RankGate
 from models.pause import Pause
 from tests.conformance import pause_faults
 from tests.conformance.pause_core import Deviation
+from tests.stateful.pause_host_machine import run_host
 from tests.stateful.pause_machine import run_core
 
 # The same examples in every run: what must occur, and what must be found, does not depend on luck.
@@ -35,3 +38,38 @@ def test_a_fault_of_the_gate_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=80, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((AssertionError, Deviation)):
         run_core(options, make_gate=pause_faults.GATE[fault])
+
+
+@pytest.mark.multiproc
+def test_a_real_host_and_the_model_agree() -> None:
+    limit = max(5, min(settings().max_examples, 300) // 2)
+    run_host(settings(stateful_step_count=25, max_examples=limit, report_multiple_bugs=False))
+
+
+@pytest.mark.multiproc
+def test_every_action_occurs_over_a_real_host() -> None:
+    occurred = run_host(settings(FIXED, stateful_step_count=20, max_examples=40, report_multiple_bugs=False))
+    assert {name for name in Pause().actions if name != "Crash" and not occurred[name]} == set()
+
+
+@pytest.mark.multiproc
+@pytest.mark.parametrize("fault", ["does not park", "a joining rank is open"])
+def test_a_fault_of_a_rank_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a real host's run, in which the ranks' threads are the shipping ones."""
+    gate = {"does not park": _DoesNotPark, "a joining rank is open": _JoinsOpen}[fault]
+    monkeypatch.setattr("fdcomm.jobs.RankGate", gate)
+    monkeypatch.setattr("tests.conformance.waiting.WATCHDOG_S", 0.3)
+    options = settings(FIXED, stateful_step_count=20, max_examples=40, phases=[Phase.generate])
+    with pytest.raises((AssertionError, RuntimeError)):
+        run_host(settings(options, report_multiple_bugs=False))
+
+
+class _DoesNotPark(RankGate):
+    def park(self) -> int | None:
+        return None
+
+
+class _JoinsOpen(RankGate):
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self.shut = False

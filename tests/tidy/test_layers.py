@@ -11,7 +11,7 @@ import pytest
 from tests.tidy.sources import ROOT, imports, modules, name_of
 
 # What a pure protocol object may import: no I/O, no threads, no clock.
-CORE_MAY_IMPORT = {"__future__", "collections", "dataclasses", "enum", "itertools", "typing", "fdcomm.errors"}
+CORE_MAY_IMPORT = {"__future__", "collections", "dataclasses", "enum", "heapq", "itertools", "typing", "fdcomm.errors"}
 
 # The test tools for other people's code know the runtime that they replace and nothing that they test.
 TESTING_MAY_IMPORT = {"fdcomm.errors", "fdcomm.runtime", "fdcomm.testing"}

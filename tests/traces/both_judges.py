@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from models.acceptance import Verdict as ModelVerdict
 from tests.traces.events import Event, lines_of
 from tla.trace import Verdict
 
-__all__ = ("agreed", "judge_both")
+__all__ = ("agreed", "judge_both", "objections")
 
 Run: TypeAlias = list[Event]
 
@@ -44,9 +44,22 @@ def judge_both(
     for run in runs:
         (verdict,) = accept(lines_of(run))
         verdicts.append(verdict)
-    answers = agreed(verdicts, judge(runs))
-    for answer in answers[: len(good)]:
-        assert answer == ("", ""), f"seed {seed}: {answer}"
-    for name, answer in zip(altered, answers[len(good) :], strict=True):
-        assert all(answer), f"accepted: {name}"
+    wrong = objections(verdicts, judge(runs), altered)
+    assert not wrong, f"seed {seed}: {wrong}"
     return verdicts[: len(good)]
+
+
+def objections(by_model: Sequence[ModelVerdict], by_tlc: Sequence[Verdict], altered: Collection[str]) -> list[str]:
+    """Return what is wrong with the verdicts on good runs and, after these, on the altered ones.
+
+    Both judges have to accept what is good, and to reject what was altered at the same event.
+    """
+    try:
+        answers = agreed(by_model, by_tlc)
+    except AssertionError as error:
+        return [str(error)]
+    good = len(answers) - len(altered)
+    found = [f"rejected: {answer}" for answer in answers[:good] if answer != ("", "")]
+    return found + [
+        f"accepted: {name}" for name, answer in zip(altered, answers[good:], strict=True) if not all(answer)
+    ]

@@ -20,10 +20,13 @@ from fdcomm.ring import RingWriter
 from fdcomm.ring.layout import BEGUN, CURSOR, GATE, LIVES, SEQ, SIZE, Shape
 from models.acceptance import Verdict
 from models.ring_trace import accept_channel
+from tests.traces.both_judges import agreed
 from tests.traces.events import Event
+from tests.traces.ring_reading import Reading
 from tests.traces.ring_worker import NAME
+from tla.ring_trace import judge
 
-__all__ = ("ALTERED", "both", "real_run", "start")
+__all__ = ("ALTERED", "accept", "both", "real_run")
 
 _WATCHDOG_S = 60.0
 _ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +90,7 @@ def real_run(seed: int, kill_reader: int | None = None, kill_writer: int | None 
 
 
 def _events(lines: list[dict[str, Any]]) -> list[Event]:
-    """What the processes noted, with the words' names in the place of their numbers."""
+    """What the processes did, from the accesses that they noted."""
     shape = Shape(RANKS, SLOTS, 65536)
     words = {GATE: ("gate", 0)}
     words |= {shape.of_slot(slot, SEQ): ("seq", slot) for slot in range(SLOTS)}
@@ -98,23 +101,31 @@ def _events(lines: list[dict[str, Any]]) -> list[Event]:
     head = {"v": 1, "protocol": "ring", "dp": 0}
     opening = {"action": "Open", "ranks": RANKS, "slots": SLOTS, "puts": PUTS, "joins": 1, "clears": 1}
     found: list[Event] = [{**head, **opening}]
+    reading = Reading(RANKS, SLOTS, 1)
     for line in lines:
-        event = {**head, "action": line["op"], "process": line["process"], "value": line["value"]}
         if line["op"] in ("load", "store"):
             if line["word"] not in words:
                 continue
-            event["word"], event["place"] = words[line["word"]]
-        found.append(event)
+            line["word"], line["place"] = words[line["word"]]
+        found += [{**head, **event} for event in reading.read(line)]
     return found
 
 
-def both(run: list[Event]) -> Verdict:
+def both(runs: list[list[Event]]) -> list[tuple[str, str]]:
+    """Have runs judged by the model and, in one start, by TLC: of each what is wrong, ("", "") if it is accepted.
+
+    AssertionError: they do not agree, on the verdict or on the first impossible event.
+    """
+    return agreed(map(accept, runs), judge(runs))
+
+
+def accept(run: list[Event]) -> Verdict:
     """Judge a run by the model."""
     return accept_channel("ring", run)
 
 
-def _where(run: list[Event], action: str, word: str = "", last: bool = False) -> int:
-    found = [n for n, event in enumerate(run) if event["action"] == action and event.get("word", "") == word]
+def _where(run: list[Event], action: str, last: bool = False) -> int:
+    found = [number for number, event in enumerate(run) if event["action"] == action]
     return found[-1 if last else 0]
 
 
@@ -122,17 +133,25 @@ def _changed(run: list[Event], at: int, **fields: Any) -> list[Event]:
     return [*run[:at], {**run[at], **fields}, *run[at + 1 :]]
 
 
-def _without(run: list[Event], at: int) -> list[Event]:
-    return run[:at] + run[at + 1 :]
+def _without(run: list[Event], at: int, count: int = 1) -> list[Event]:
+    return run[:at] + run[at + count :]
 
 
-# What must not be accepted.
+def _plus(run: list[Event], action: str, last: bool = False) -> list[Event]:
+    at = _where(run, action, last)
+    return _changed(run, at, value=run[at]["value"] + 1)
+
+
+# What must not be accepted. A store goes with its Flush.
 ALTERED: dict[str, Callable[[list[Event]], list[Event]]] = {
-    "a get of another message": lambda run: _changed(run, at := _where(run, "got"), value=run[at]["value"] + 1),
-    "a message is not announced": lambda run: _without(run, _where(run, "store", "begun")),
-    "a slot is not given back": lambda run: _without(run, _where(run, "store", "cursor")),
-    "a payload is not stored": lambda run: _without(run, _where(run, "store", "data")),
-    "a number twice": lambda run: _changed(run, at := _where(run, "store", "seq"), value=run[at]["value"] + 1),
-    "a clear without the gate": lambda run: _without(run, _where(run, "store", "gate")),
-    "a process that there is not": lambda run: _changed(run, _where(run, "store", "seq"), process=9),
+    "a get of another message": lambda run: _plus(run, "Got"),
+    "a message is not announced": lambda run: _without(run, _where(run, "StoreBegun"), 2),
+    "a slot is not given back": lambda run: _without(run, _where(run, "StoreCursor"), 2),
+    "a payload is not stored": lambda run: _without(run, _where(run, "Fill"), 2),
+    "a number twice": lambda run: _plus(run, "Publish"),
+    "a cursor that nobody stored": lambda run: _plus(run, "LoadCursor"),
+    "a clear without the gate": lambda run: _without(run, _where(run, "CloseGate"), 2),
+    "the next writer counts anew": lambda run: _changed(run, _where(run, "TakeOver"), value=0),
+    "a second reader begins too late": lambda run: _plus(run, "StoreStart"),
+    "a process that there is not": lambda run: _changed(run, _where(run, "Publish"), who=9),
 }

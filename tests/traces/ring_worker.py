@@ -99,7 +99,7 @@ def _write(folder: str, log: Log, count: int) -> None:
     writer = RingWriter(memory, Deadline(_LIMIT_S, SYSTEM.monotonic), "take_over", fresh=False)
     of_writer = writer._publisher
     of_writer.patience = Patience(memory.board, 0)
-    look, fence_dead = of_writer.look, publisher.fence_dead
+    look, fence_dead = of_writer.look, members.fence_dead
 
     def marked_look() -> bool:
         log.mark("look")
@@ -116,7 +116,7 @@ def _write(folder: str, log: Log, count: int) -> None:
             log.mark("fenced")
 
     of_writer.look = marked_look  # type: ignore[method-assign]
-    publisher.fence_dead = marked_fence
+    vars(publisher)["fence_dead"] = marked_fence
     log.mark("attached")
     while of_writer.head < count:
         writer.put(of_writer.head + 1, _LIMIT_S)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fdcomm.blocks import BLOCKS_EVENTS
 from fdcomm.layer_table import LAYERWISE_EVENTS
 from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.control_runs import EVENTS as CONTROL_EVENTS
@@ -17,6 +18,7 @@ from tests.traces.pause_runs import ACTIONS as PAUSE_EVENTS
 from tests.traces.rearrange_runs import ACTIONS as REARRANGE_EVENTS
 from tests.traces.schema import SCHEMA, problem
 from tests.traces.status_runs import EVENTS as STATUS_EVENTS
+from tests.traces.transfer_runs import EVENTS as TRANSFER_EVENTS
 
 ACCEPTED = [event for case in cases() if case.position is None for event in case.events]
 GET: dict[str, Any] = next(event for event in ACCEPTED if event["action"] == "GetTasks")
@@ -37,7 +39,7 @@ def test_the_schema_has_every_event() -> None:
         named |= set(action.get("enum", [action.get("const")]))
     of_queues = {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
     of_control = {*CONTROL_EVENTS, *STATUS_EVENTS, *(PAUSE_EVENTS - {"Admit", "Done", "Park"})}
-    assert named == {*of_queues, *of_control, *REARRANGE_EVENTS, *LAYERWISE_EVENTS}
+    assert named == {*of_queues, *of_control, *REARRANGE_EVENTS, *LAYERWISE_EVENTS, *BLOCKS_EVENTS, *TRANSFER_EVENTS}
 
 
 def test_events_of_a_gate_fit(seed: int) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fdcomm import ControlServer, EngineWorkerQueue
-from fdcomm.aio_control import AsyncControlClient
+from fdcomm.aio import AsyncControlClient
 
 pytestmark = pytest.mark.multiproc
 LONG_S = 60.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -9,8 +10,15 @@ from typing import Any
 import pytest
 
 from fdcomm import CommTimeoutError, EngineCacheQueue, EngineWorkerQueue, PayloadError, PeerLostError, RankError
-from fdcomm.control import Answer, ControlClient, ControlServer
-from fdcomm.errors import ConfigError, PayloadTooLargeError, ProtocolViolationError, RequestCancelledError
+from fdcomm.aio import AsyncControlClient
+from fdcomm.control import Answer, ControlClient, ControlServer, ControlStatistics, ServerStatistics
+from fdcomm.errors import (
+    ConfigError,
+    PayloadTooLargeError,
+    ProtocolViolationError,
+    RequestCancelledError,
+    StaleAnswerError,
+)
 from tests.conformance.backends import lose
 from tests.conformance.waiting import Background, until
 
@@ -118,11 +126,63 @@ def test_a_rank_does_one_thing_at_a_time(server: EngineWorkerQueue, ranks: list[
     assert client.statistics().waiting_for == ((1, (0, 1)),)
     assert client.statistics().doing == (1, 0)
     request.answer()
+    assert taker.statistics() == ServerStatistics(taken=1, answered=1)
     with pytest.raises(ProtocolViolationError, match="is not doing"):
         request.answer()
     assert client.cancel() == (1,)
     assert isinstance(asked.error(), RequestCancelledError)
     assert client.cancel() == ()
+    for end in ("failed", "late"):
+        asked = Background(lambda: client.ask("b", timeout=LONG_S))
+        request = taker.take(timeout=LONG_S)
+        assert request is not None
+        if end == "failed":
+            request.fail("no")
+        client.cancel()
+        if end == "late":
+            with pytest.raises(StaleAnswerError):
+                request.answer()
+        asked.error()
+    assert taker.statistics() == ServerStatistics(taken=3, answered=1, failed=1, late=1)
+
+
+def test_progress_tells_who_has_not_answered(server: EngineWorkerQueue, ranks: list[EngineWorkerQueue]) -> None:
+    client, told = ControlClient(server), list[Any]()
+    takers = [ControlServer(queue) for queue in ranks]
+
+    def progress(seen: ControlStatistics) -> None:
+        ((_, missing),) = seen.waiting_for
+        if not told or told[-1] != missing:
+            told.append(missing)
+            request = takers[missing[0]].take(timeout=LONG_S)
+            assert request is not None
+            request.answer()
+
+    assert client.ask("a", timeout=LONG_S, progress=progress, every=0.01).ok
+    assert told == [(0, 1), (1,)]
+
+    def stop(seen: ControlStatistics) -> None:
+        raise KeyError(*seen.waiting_for)
+
+    other = Background(lambda: client.ask("b", timeout=LONG_S))
+    until(lambda: client.statistics().asked == 2, "the other request")
+    with pytest.raises(KeyError):
+        client.ask("c", timeout=None, progress=stop, every=0.01)
+    assert [number for number, _ in client.statistics().waiting_for] == [2], "it was withdrawn, and the other was not"
+    client.cancel()
+    other.error()
+
+    async def main() -> None:
+        async with AsyncControlClient(server) as asking:
+            told.clear()
+            assert (await asking.ask("d", timeout=LONG_S, progress=progress, every=0.01)).ok
+            with pytest.raises(KeyError):
+                await asking.ask("e", timeout=None, progress=stop, every=0.01)
+            while (await asking.statistics()).waiting_for:
+                await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert told == [(0, 1), (1,)]
 
 
 def test_errors_name_who_is_missing(server: EngineWorkerQueue, ranks: list[EngineWorkerQueue]) -> None:

@@ -255,3 +255,23 @@ def test_any_number_of_threads_may_ask_whether_it_is_open(serve: Serve) -> None:
     done.set()
     client.close()
     assert not client.is_open()
+
+
+def test_threads_that_close_at_the_same_time_close_the_file_once(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second comes in the middle of the first: by the end of that, the number may be another file's."""
+    closed: list[int] = []
+    original = Connection._close  # type: ignore[attr-defined]
+
+    def close(connection: Connection[Any, Any]) -> None:
+        closed.append(connection.fileno())
+        if len(closed) == 1:
+            opened.close()
+        original(connection)
+
+    opened = Wire(serve(lambda sock: _ready(sock).close()), KEY, SYSTEM)
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "_close", close)
+        opened.close()
+        opened.close()
+    assert len(closed) == 1
+    assert not opened.is_open()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +139,8 @@ def v4(protocol: str, size: str) -> list[Check]:
 
 def _random(protocol: str, examples: int, steps: int) -> Row:
     wanted = _ACTIONS | {"GetTasks"} | (_OF_BITMASK if protocol == "bitmask" else set())
-    counts = run_items(protocol, rows.long_runs(examples, steps))
-    return rows.occurred(protocol, _RANDOM, counts, wanted, examples, steps)
+    run = partial(run_items, protocol)
+    return rows.random_runs(protocol, _RANDOM, run, wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

@@ -7,28 +7,42 @@ from dataclasses import fields
 from typing import Any
 
 from models import (
+    blocks_shipped,
+    buffers_shipped,
+    calls_shipped,
+    drain_shipped,
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
     meeting,
     meeting_state,
+    readiness_shipped,
     rearrange_shipped,
     ring,
     ring_wait,
     signal_shipped,
+    transfer_shipped,
+    update_shipped,
+    wave_shipped,
     word,
     word_counter,
     word_lock,
     word_sequence,
     worker_loop,
 )
+from models.blocks import Blocks
+from models.blocks import Config as BlocksConfig
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
+from models.readiness import Config as ReadinessConfig
+from models.readiness import Readiness
 from models.rearrange import Config as RearrangeConfig
 from models.rearrange import Rearrange
 from models.signal import Config as SignalConfig
 from models.signal import Signal
+from models.transfer import Config as TransferConfig
+from models.transfer import Transfer
 from tla.manifest import Entry
 from tla.values import parse
 
@@ -39,14 +53,25 @@ _CONSTANT = re.compile(r"^ +(\w+) = (.+)$", re.MULTILINE)
 # TLA+ module -> the type of its constants, and the model.
 MODELS: dict[str, tuple[Any, Any]] = {
     "WorkerLoop": (worker_loop.Config, worker_loop.WorkerLoop),
+    "BuffersShipped": (buffers_shipped.Config, buffers_shipped.BuffersShipped),
+    "CallsShipped": (calls_shipped.Config, calls_shipped.CallsShipped),
+    "DrainShipped": (drain_shipped.Config, drain_shipped.DrainShipped),
+    "UpdateShipped": (update_shipped.Config, update_shipped.UpdateShipped),
+    "WaveShipped": (wave_shipped.Config, wave_shipped.WaveShipped),
+    "MCReadiness": (ReadinessConfig, Readiness),
+    "MCReadinessShipped": (readiness_shipped.Config, readiness_shipped.ReadinessShipped),
     "MCRearrange": (RearrangeConfig, Rearrange),
     "MCRearrangeShipped": (rearrange_shipped.Config, rearrange_shipped.RearrangeShipped),
     "MCLayerwise": (LayerwiseConfig, Layerwise),
     "LayerPair": (layerwise_pair.Config, layerwise_pair.LayerPair),
     "LayerOpen": (layerwise_open.Config, layerwise_open.LayerOpen),
+    "MCBlocks": (BlocksConfig, Blocks),
+    "BlocksShipped": (blocks_shipped.Config, blocks_shipped.BlocksShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
     "MCSignal": (SignalConfig, Signal),
     "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
+    "MCTransfer": (TransferConfig, Transfer),
+    "MCTransferShipped": (transfer_shipped.Config, transfer_shipped.TransferShipped),
     "Word": (word.Config, word.Word),
     "MCRing": (ring.Config, ring.Ring),
     "RingWait": (ring_wait.Config, ring_wait.RingWait),

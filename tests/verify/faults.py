@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from models import barrier_shipped, control_shipped, gate_shipped, pause_shipped, status_shipped, status_shipped_races
+from models import (
+    barrier_shipped,
+    control_shipped,
+    gate_shipped,
+    pause_shipped,
+    readiness_shipped,
+    status_shipped,
+    status_shipped_races,
+)
 from models.barrier import Barrier
 from models.barrier_bugs import BUGS as BARRIER_BUGS
 from models.control import Control
@@ -26,6 +34,8 @@ from models.gate_bugs import FORGETFUL
 from models.kernel import Model, show
 from models.pause import Pause
 from models.pause_bugs import BUGS as PAUSE_BUGS
+from models.readiness import Readiness
+from models.readiness_bugs import BUGS as READINESS_BUGS
 from models.status import Status
 from models.status_bugs import BUGS as STATUS_BUGS
 from tests.explore import item_models
@@ -33,7 +43,7 @@ from tests.verify import configured
 from tests.verify.check import Check, Row
 from tla.manifest import Entry, load
 
-__all__ = ("WHAT", "checks", "compared")
+__all__ = ("WHAT", "checks", "compared", "model_of")
 
 WHAT = "without each guard, and on the shipped steps, the model breaks what TLC breaks"
 
@@ -49,6 +59,8 @@ _TABLES: dict[str, tuple[Callable[[Any], Model[Any]], Mapping[str, Any]]] = {
     "MCControlShipped": (control_shipped.ControlShipped, control_shipped.RACES),
     "MCPause": (Pause, PAUSE_BUGS),
     "MCPauseShipped": (pause_shipped.PauseShipped, pause_shipped.RACES),
+    "MCReadiness": (Readiness, READINESS_BUGS),
+    "MCReadinessShipped": (readiness_shipped.ReadinessShipped, readiness_shipped.RACES),
     "MCStatus": (Status, STATUS_BUGS),
     "MCStatusShipped": (status_shipped.StatusShipped, status_shipped_races.RACES),
 }
@@ -70,11 +82,11 @@ def _plain(constants: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value).replace(" ", "") for name, value in constants.items()}
 
 
-def _model(entry: Entry) -> Model[Any] | None:
-    """The model under the constants of the entry; None when no table has them."""
+def model_of(entry: Entry) -> Model[Any] | None:
+    """Return the model under the constants of the entry; None when no table has them."""
     if entry.module in item_models.MODELS:
         return item_models.model_of(entry)
-    if entry.module in configured.MODELS:
+    if entry.module not in _TABLES:
         return configured.configured(entry)
     make, table = _TABLES[entry.module]
     wanted = _plain(entry.config().constants)
@@ -88,7 +100,7 @@ def _model(entry: Entry) -> Model[Any] | None:
 def compared(protocol: str) -> Iterator[tuple[Entry, str]]:
     """Yield each configuration with what is wrong with the model there ("" when nothing is)."""
     for entry in _entries(protocol):
-        model = _model(entry)
+        model = model_of(entry)
         if model is None:
             yield entry, "" if entry.size == "small" else "no model has these constants, and TLC runs it only at night"
             continue

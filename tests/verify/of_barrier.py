@@ -108,7 +108,7 @@ def _v4(size: str) -> list[_Offer]:
 
 def _random(what: str, examples: int, steps: int) -> Row:
     run, wanted = (run_core, _ACTIONS) if what == _CORE else (run_host, _ACTIONS - {"Crash"})
-    return rows.occurred(P, what, run(rows.long_runs(examples, steps)), wanted, examples, steps)
+    return rows.random_runs(P, what, run, wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def _v4(size: str) -> list[Check]:
 def _random(what: str, examples: int, steps: int) -> Row:
     actions = set(Control().actions)
     run, wanted = (run_core, actions) if what == _CORE else (run_host, actions - {"Crash"})
-    return rows.occurred(_P, what, run(rows.long_runs(examples, steps)), wanted, examples, steps)
+    return rows.random_runs(_P, what, run, wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

@@ -100,12 +100,11 @@ def _v4(size: str) -> list[Check]:
 
 
 def _core_runs(examples: int, steps: int) -> Row:
-    counts = run_core(rows.long_runs(examples, steps))
-    return rows.occurred("gate", _CORE, counts, set(Gate().actions), examples, steps)
+    return rows.random_runs("gate", _CORE, run_core, set(Gate().actions), examples, steps)
 
 
 def _host_runs(examples: int, steps: int) -> Row:
-    return rows.occurred("gate", _HOST, run_host(rows.long_runs(examples, steps)), ACTIONS, examples, steps)
+    return rows.random_runs("gate", _HOST, run_host, ACTIONS, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

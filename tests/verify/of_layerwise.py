@@ -13,6 +13,7 @@ from tests.refine import layerwise_graphs
 from tests.refine.layerwise_graphs import compare_of
 from tests.schedules.layerwise_programs import PROGRAMS, RACES, race
 from tests.stateful.layerwise_machine import run_core, run_sender
+from tests.traces.both_judges import objections
 from tests.traces.layerwise_processes import real_run
 from tests.traces.layerwise_runs import ACTIONS, ALTERED, lines_of, random_run, whole_run
 from tests.verify import rows
@@ -76,7 +77,7 @@ def _v4(size: str) -> list[Check]:
 
 def _runs(what: str, examples: int, steps: int) -> Row:
     run = run_core if what == _CORE else run_sender
-    return rows.occurred("layerwise", what, run(rows.long_runs(examples, steps)), Layerwise().actions, examples, steps)
+    return rows.random_runs("layerwise", what, run, Layerwise().actions, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
@@ -116,18 +117,12 @@ def _judged(steps: int, number: int) -> Row:
     runs = real.events() + [random_run(_SEED + run, 200) for run in range(number)]
     whole = whole_run()
     altered = {name: change(whole) for name, change in ALTERED.items()}
-    verdicts = judge([*runs, whole, *altered.values()])
-    counts: Counter[str] = Counter()
-    for run, verdict in zip([*runs, whole], verdicts[: len(runs) + 1], strict=True):
-        (model,) = accept(lines_of(run))
-        counts += model.counts
-        wrong += [str(found) for found in (verdict, model) if not found.accepted]
+    everything = [*runs, whole, *altered.values()]
+    verdicts = [accept(lines_of(run))[0] for run in everything]
+    wrong += objections(verdicts, judge(everything), altered)
+    counts = sum((verdict.counts for verdict in verdicts[: len(runs) + 1]), Counter[str]())
     absent = sorted(name for name in ACTIONS if not counts[name])
     wrong += [f"never occurred: {absent}"] if absent else []
-    for (name, events), verdict in zip(altered.items(), verdicts[len(runs) + 1 :], strict=True):
-        (model,) = accept(lines_of(events))
-        if verdict.accepted or model.accepted or verdict.position != model.events:
-            wrong.append(f"accepted, or rejected elsewhere: {name}")
     judged = sum(counts.values())
     return Row(
         "layerwise",

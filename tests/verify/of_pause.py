@@ -13,10 +13,11 @@ from tests.conformance.pause_service import drive_service
 from tests.refine.pause_graphs import FAULTY, FIXED, FIXED_LARGE, SHIPPED, UNGUARDED, compared, compared_shipped
 from tests.schedules.pause_programs import LARGER, PROGRAMS
 from tests.schedules.pause_races import RACES, explored, race
+from tests.stateful.pause_host_machine import run_host
 from tests.stateful.pause_machine import run_core
 from tests.traces.pause_altered import ALTERED, is_whole
 from tests.traces.pause_runs import ACTIONS, lines_of, random_run, real_run
-from tests.verify import rows
+from tests.verify import published, rows
 from tests.verify.check import Check, Row
 from tla.pause_trace import judge
 
@@ -24,6 +25,7 @@ __all__ = ("checks",)
 
 SEED = 20_306
 P = "pause"
+_ACTIONS = set(Pause().actions)
 S = TypeVar("S", bound=tuple[Any, ...])
 _Offer = tuple[str, Callable[..., Row], tuple[object, ...]]
 
@@ -43,6 +45,7 @@ _UNGUARDED = "FIXED without any guard"
 def _v2(size: str) -> list[_Offer]:
     found: list[_Offer] = [(f"FIXED: {name}", _graph_of, ("FIXED", name)) for name in FIXED]
     found.append(("SHIPPED: guarded", _graph_of, ("SHIPPED", "guarded")))
+    found += published.offers(P, size)
     if size == "large":
         found += [(f"FIXED: {name}", _graph_of, ("FIXED", name)) for name in FIXED_LARGE]
         found += [(f"SHIPPED: {name}", _graph_of, ("SHIPPED", name)) for name in SHIPPED if name != "guarded"]
@@ -89,15 +92,17 @@ def _service(name: str) -> Row:
 # -- V4 ------------------------------------------------------------------------------------------------------------
 
 _CORE = "cores beside the model, random runs"
+_HOST = "real host, ranks and clients beside the model, random runs"
 
 
 def _v4(size: str) -> list[_Offer]:
-    return [(_CORE, _random, (60, 50) if size == "small" else (2000, 100))]
+    core, host = ((60, 50), (40, 20)) if size == "small" else ((2000, 100), (500, 50))
+    return [(_CORE, _random, (_CORE, *core)), (_HOST, _random, (_HOST, *host))]
 
 
-def _random(examples: int, steps: int) -> Row:
-    counts = run_core(rows.long_runs(examples, steps))
-    return rows.occurred(P, _CORE, counts, set(Pause().actions), examples, steps)
+def _random(what: str, examples: int, steps: int) -> Row:
+    run, wanted = (run_core, _ACTIONS) if what == _CORE else (run_host, _ACTIONS - {"Crash"})
+    return rows.random_runs(P, what, run, wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

@@ -99,13 +99,11 @@ def _v4(size: str) -> list[Check]:
 
 
 def _core_runs(examples: int, steps: int) -> Row:
-    counts = run_core(rows.long_runs(examples, steps))
-    return rows.occurred("rearrange", _CORE, counts, set(Rearrange().actions), examples, steps)
+    return rows.random_runs("rearrange", _CORE, run_core, set(Rearrange().actions), examples, steps)
 
 
 def _host_runs(examples: int, steps: int) -> Row:
-    counts = run_host(rows.long_runs(examples, steps))
-    return rows.occurred("rearrange", _HOST, counts, ACTIONS - _TIMED, examples, steps)
+    return rows.random_runs("rearrange", _HOST, run_host, ACTIONS - _TIMED, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

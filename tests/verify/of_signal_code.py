@@ -57,10 +57,10 @@ def _edges(name: str) -> Row:
 
 
 def _random(what: str, examples: int, steps: int) -> Row:
-    options, simulated = rows.long_runs(examples, steps), what == _SIMULATED
-    counts = run_simulated(options) if simulated else run_processes(options)
+    simulated = what == _SIMULATED
+    run = run_simulated if simulated else run_processes
     wanted = (*Signal().actions, "crash inside", "write") if simulated else RULES
-    return rows.occurred(P, what, counts, wanted, examples, steps, "kinds of steps")
+    return rows.random_runs(P, what, run, wanted, examples, steps, "kinds of steps")
 
 
 def _schedules(name: str) -> Row:

@@ -26,7 +26,7 @@ from tests.schedules.status_races import RACES, race
 from tests.stateful.status_host_machine import run_host
 from tests.stateful.status_machine import run_core
 from tests.traces.status_runs import ALTERED, lines_of, random_run, real_runs, whole_run
-from tests.verify import rows
+from tests.verify import published, rows
 from tests.verify.check import Check, Row
 from tla.status_trace import judge
 
@@ -58,7 +58,8 @@ def _configs() -> dict[str, Config]:
 def _v2(size: str) -> list[_Offer]:
     fixed, shipped = (FIXED, SHIPPED) if size == "small" else (_configs(), {**SHIPPED, **SHIPPED_LARGE})
     found: list[_Offer] = [(f"FIXED: {name}", _fixed, (name,)) for name in fixed]
-    return found + [(f"SHIPPED: {name}", _shipped, (name,)) for name in shipped]
+    found += [(f"SHIPPED: {name}", _shipped, (name,)) for name in shipped]
+    return found + published.offers(P, size)
 
 
 def _fixed(name: str) -> Row:
@@ -109,7 +110,7 @@ def _v4(size: str) -> list[_Offer]:
 
 def _random(what: str, examples: int, steps: int) -> Row:
     run, wanted = (run_core, _ACTIONS) if what == _CORE else (run_host, _ACTIONS - {"Crash"})
-    return rows.occurred(P, what, run(rows.long_runs(examples, steps)), wanted, examples, steps)
+    return rows.random_runs(P, what, run, wanted, examples, steps)
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

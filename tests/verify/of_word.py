@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from hypothesis import HealthCheck, settings
+from functools import partial
 
 from fdcomm.testing import Bound, Exhaustive, explore
 from tests.conformance.word_plans import LARGE, RANDOM, SMALL, part_of
@@ -75,25 +74,9 @@ def _v4(large: bool) -> list[Check]:
 
 
 def _random(plan: str, examples: int, length: int) -> Row:
-    options = settings(
-        max_examples=examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    occurred = run_random(plan, options, length)
-    possible = set(part_of(plan).model.actions)
-    missing = sorted(possible - set(occurred) - {"LoadToken", "GiveUp"})
-    return Row(
-        "word",
-        "V4",
-        f"random behaviours: {plan}",
-        ok=not missing,
-        edges=sum(occurred.values()),
-        bounds=f"{examples} runs of up to {length} steps, derandomized",
-        detail=f"never occurred: {', '.join(missing)}" if missing else f"all {len(occurred)} actions occurred",
-    )
+    run = partial(run_random, plan, length=length)
+    wanted = set(part_of(plan).model.actions) - {"LoadToken", "GiveUp"}
+    return rows.random_runs("word", f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------

@@ -60,10 +60,11 @@ class _Worker:
         theirs.close()
         self.check: Check | None = None
         self.ready = False
+        self.used = False
         self.since = time.monotonic()
 
     def give(self, check: Check) -> None:
-        self.check, self.since = check, time.monotonic()
+        self.check, self.since, self.used = check, time.monotonic(), True
         self.connection.send(check)
 
     def stop(self) -> None:
@@ -117,7 +118,10 @@ def run_all(
             finished(check, row)
 
         def give(worker: _Worker) -> None:
-            if todo:
+            if todo and todo[0].fresh and worker.used:
+                worker.stop()
+                workers.remove(worker)
+            elif todo:
                 worker.give(todo.popleft())
                 assert worker.check is not None
                 started(worker.check)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.verify.check import Check, Row
 
-__all__ = ("crashing", "failing", "hanging", "passing", "raising")
+__all__ = ("crashing", "failing", "hanging", "passing", "raising", "telling")
 
 CELL = ("dispatch", "V1")
 
@@ -19,6 +19,11 @@ CELL = ("dispatch", "V1")
 def passing(number: int) -> Check:
     """Return a check that passes and reports ``number`` states."""
     return Check(*CELL, f"passes {number}", _pass, (number,))
+
+
+def telling(level: str) -> Check:
+    """Return a check that passes and tells as ``states`` in which process it runs."""
+    return Check("dispatch", level, "tells its process", _tell)
 
 
 def failing() -> Check:
@@ -43,6 +48,10 @@ def hanging(note: Path) -> Check:
 
 def _pass(number: int) -> Row:
     return Row(*CELL, f"passes {number}", ok=True, states=number)
+
+
+def _tell() -> Row:
+    return Row(*CELL, "tells its process", ok=True, states=os.getpid())
 
 
 def _fail() -> Row:

@@ -20,6 +20,14 @@ def test_rows_come_in_the_order_of_the_checks() -> None:
     assert seen == checks
 
 
+def test_a_check_of_random_runs_has_a_process_that_has_run_no_other() -> None:
+    levels = ["V3", "V3", "V4", "V4", "V3"]
+    first, second, alone, other, after = (row.states for row in run_all([*map(samples.telling, levels)], 1, 120.0))
+    assert first == second
+    assert len({first, alone, other}) == 3
+    assert after == other
+
+
 def test_a_failure_an_error_and_a_crash_are_failed_rows_and_the_rest_goes_on() -> None:
     finished: list[tuple[str, bool]] = []
 

@@ -28,10 +28,8 @@ def checks(protocol: str, size: str) -> list[Check]:
 
 
 def _core(examples: int, steps: int) -> Row:
-    counts = run_core(rows.long_runs(examples, steps))
-    return rows.occurred("dispatch", _CORE, counts, set(Dispatch().actions), examples, steps)
+    return rows.random_runs("dispatch", _CORE, run_core, set(Dispatch().actions), examples, steps)
 
 
 def _host(examples: int, steps: int) -> Row:
-    counts = run_host(rows.long_runs(examples, steps))
-    return rows.occurred("dispatch", _HOST, counts, set(Dispatch().actions) - _ENVIRONMENT, examples, steps)
+    return rows.random_runs("dispatch", _HOST, run_host, set(Dispatch().actions) - _ENVIRONMENT, examples, steps)

@@ -14,13 +14,19 @@ __all__ = ("checks",)
 _WHERE = re.compile(r"(?<![\w.])/[\w./-]+/(?=[\w.-]+)")
 """The folders of a file: they are this machine's."""
 
+_ID = re.compile(r"test_race_([A-Z]\w*?\d+(_\d+)?_)?")
+"""What the name of a test begins with."""
+
 
 def checks(protocol: str, size: str) -> list[Check]:
     """Return one check per race test of the protocol. The size changes nothing: each is one scenario."""
     titles = {name: entry.title for entry in reversed(read()) if entry.protocol == protocol for name in entry.tests}
+    called = {name: f"{', '.join(scenarios()[name].RACE.ids)}: {title}" for name, title in titles.items()}
     found = []
-    for name in sorted(titles):
-        what = f"{', '.join(scenarios()[name].RACE.ids)}: {titles[name]}"
+    for name in sorted(called):
+        what = called[name]
+        if list(called.values()).count(what) > 1:
+            what += f" ({_ID.sub('', name).replace('_', ' ')})"
         found.append(Check(protocol, "V7", what, _run, (protocol, name, what)))
     return found
 

@@ -1,0 +1,313 @@
+"""Who is ready, who is stuck, who is gone: parts say so, and whoever needs them waits, or looks.
+
+Protocol: ``spec/readiness.toml``, docs/protocols/readiness.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from fdcomm.core.readiness import Health
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
+from fdcomm.errors import (
+    CommTimeoutError,
+    ConfigError,
+    FdcommError,
+    PeerLostError,
+    RequestCancelledError,
+    StartFailedError,
+)
+from fdcomm.handle import Handle
+from fdcomm.host.readiness_shape import in_words
+from fdcomm.readiness_part import PROTOCOL, PartLoop
+
+__all__ = ("PartHealth", "Progress", "Readiness")
+
+_DEFAULT_LIMIT_S: Final = 30.0
+_tokens = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class PartHealth:
+    """What is known of one part.
+
+    Attributes:
+        component: Its component.
+        rank: Which part of it.
+        health: "away" (nobody has come), "starting", "ready", "stuck" (ready, and its loop stands still), "failed",
+            or "lost" (its process is gone).
+        incarnation: How many processes there were of it, the present one included.
+        stage: What it is doing while it is starting.
+        fraction: How far it is with that, from 0 to 1; None: it did not say.
+        reason: Why it has failed, or was withdrawn.
+        age_s: Seconds since its loop last came round; None when that is not known, or does not matter.
+    """
+
+    component: str
+    rank: int
+    health: Health
+    incarnation: int
+    stage: str
+    fraction: float | None
+    reason: str
+    age_s: float | None
+
+
+Progress: TypeAlias = Callable[[tuple[PartHealth, ...]], None]
+"""Is told of the parts that a wait still lacks: at its begin, and whenever something has changed."""
+
+
+class Readiness:
+    """A process's share in the readiness protocol of the replica that a queue serves.
+
+    Any process that has a handle to the queue may declare, wait and look. A process that is a part says so with
+    :meth:`starting` or :meth:`ready`, and is that part until it leaves or ends; another live process of the same part
+    is refused. A process with several parts has one object for each.
+    """
+
+    def __init__(self, queue: Handle, *, limit: float | None = _DEFAULT_LIMIT_S) -> None:
+        """Take part through a handle, which must stay open.
+
+        Args:
+            queue: Of either kind.
+            limit: In how many seconds the loop of this process comes round, at most: a ready part that has not called
+                :meth:`beat` for longer is stuck. None: it has no loop, and counts as ready as long as it lives.
+        """
+        self._queue = queue
+        self._limit = _checked_limit(limit, "limit")
+        self._loop = PartLoop(queue)
+
+    # -- components ----------------------------------------------------------------------------------------------
+
+    def declare(self, components: Sequence[tuple[Any, ...]]) -> None:
+        """Say which components there are, and the launch order. Every process may; all must say the same.
+
+        Args:
+            components: (name, parts) or (name, parts, names) of each: 0 parts means one for each rank, and ``names``
+                are the components that it needs first.
+
+        Raises:
+            ConfigError: They need each other in a circle, or this contradicts an earlier declaration.
+        """
+        name = "readiness.declare"
+        chosen = [(*one[:2], list(one[2]) if len(one) > 2 else []) for one in map(_three, components)]
+        self._queue._act(PROTOCOL, "declare", chosen, name=name)
+
+    def mirror(
+        self, component: str, name: str, suffix: int | str | None = None, *, directory: str | None = None
+    ) -> None:
+        """Have the host write a component's readiness into an :class:`IPCSignal` of int32, for readers of plain words.
+
+        A signal with a word for each part has 1 where the part is ready; one of a single word has 1 while all are.
+        The signal must be there: the engine makes it. From then on only the host may write it. A part that dies, or
+        takes its readiness back, is 0 there. A loop that stands still is not seen in these words.
+
+        Raises:
+            SignalError: No signal has the name, or it holds something else than integers.
+            ConfigError: It has more than one word, and fewer than the component has parts.
+        """
+        self._queue._act(PROTOCOL, "mirror", component, name, suffix, directory, name="readiness.mirror")
+
+    # -- a part --------------------------------------------------------------------------------------------------
+
+    def starting(
+        self, component: str, rank: int | None = None, *, stage: str = "", fraction: float | None = None
+    ) -> None:
+        """This process is a part that comes up; call it again with each stage. Who waits sees it. Join, Withdraw.
+
+        A part that was ready is not any more, and one that has failed tries again.
+
+        Args:
+            component: One that was declared.
+            rank: Which part of it; the handle's ``client_id`` by default.
+            stage: What it does now, for people.
+            fraction: How far it is with that, from 0 to 1.
+
+        Raises:
+            DuplicateRankError: Another live process is this part.
+            ConfigError: The components were not declared, or have no such part.
+        """
+        if fraction is not None and not (isinstance(fraction, (int, float)) and 0 <= fraction <= 1):
+            raise ConfigError(f"readiness.starting: fraction={fraction!r} is not a number from 0 to 1")
+        party = (component, self._queue.client_id if rank is None else rank)
+        self._loop.begin(party, str(stage), fraction)
+
+    def ready(self, component: str | None = None, rank: int | None = None, *, limit: Timeout = DEFAULT) -> None:
+        """The part serves from now on, and its loop calls :meth:`beat`. Join, Ready.
+
+        Args:
+            component: As for :meth:`starting`; not needed after it.
+            rank: The same.
+            limit: Of this time, instead of the object's own.
+
+        Raises:
+            ProtocolViolationError: It has failed: it begins anew with :meth:`starting`. Or no part was named.
+            DuplicateRankError: Another live process is this part.
+        """
+        name = "readiness.ready"
+        if component is None:
+            component, own = self._loop.party(name)
+            rank = own if rank is None else rank
+        party = (component, self._queue.client_id if rank is None else rank)
+        self._loop.ready(party, self._limit if limit is DEFAULT else _checked_limit(limit, name))
+
+    def failed(self, reason: str) -> None:
+        """The part cannot serve: whoever waits for it is told the reason at once. It may try again. Fail."""
+        self._loop.act("fail", "readiness.failed", str(reason))
+
+    def withdraw(self, reason: str = "") -> None:
+        """The part serves no more for a while: it reloads its weights, say. Nobody takes it for stuck. Withdraw.
+
+        It is ready again with :meth:`ready`.
+        """
+        party = self._loop.party("readiness.withdraw")
+        self._loop.begin(party, str(reason), None)
+
+    def leave(self) -> None:
+        """The part ends in peace; the handle stays open. A process that just ends, or closes its handle, need not."""
+        self._loop.act("leave", "readiness.leave")
+        self._loop.forget()
+
+    def beat(self) -> None:
+        """The loop of the part has come round: call it in the loop itself. No round trip and no lock.
+
+        Raises:
+            HostLostError: The host is gone, or has lost this process; looked at ten times a second.
+            ProtocolViolationError: No part was named yet.
+        """
+        self._loop.beat()
+
+    # -- whoever needs parts -------------------------------------------------------------------------------------
+
+    def wait(
+        self,
+        components: str | Iterable[str],
+        *,
+        timeout: Timeout = DEFAULT,
+        progress: Progress | None = None,
+        restarts: bool = False,
+    ) -> None:
+        """Wait until every part of these components is ready.
+
+        A part that waits for others does so through the handle with which it is a part, so that a wait against the
+        launch order is refused at once.
+
+        Args:
+            components: Their names.
+            timeout: Seconds. 0: only look.
+            progress: Is told of the parts that are not ready.
+            restarts: Somebody starts parts anew that fail or die: wait for that, instead of an error.
+
+        Raises:
+            StartFailedError: A part says that it cannot serve; the text has its reason. Not with ``restarts``.
+            PeerLostError: The process of a part is gone. Not with ``restarts``.
+            CommTimeoutError: Not all were ready in time. The text names those that are not, and what they are instead;
+                so does ``request`` of all three: (component, rank, health) of each.
+            ProtocolViolationError: This process is a part that the components need first, and not ready.
+        """
+        self._wait(next(_tokens), components, timeout, progress, restarts=restarts)
+
+    def check(self, *components: str) -> None:
+        """Raise, as :meth:`wait` does, unless every part of these components is ready now. One round trip.
+
+        For whoever accepts requests: parts that are gone, stuck or reloading are an error with a reason, at once.
+        """
+        self.wait(components, timeout=0.0)
+
+    def health(self) -> tuple[PartHealth, ...]:
+        """Return what is known of every part. One round trip."""
+        return _parts(self.statistics()["parts"])
+
+    def watch(self, seen: Mapping[str, Any] | None = None, *, timeout: Timeout = DEFAULT) -> dict[str, Any]:
+        """Return :meth:`statistics` as soon as something is not as in ``seen``, an earlier answer; or after the time.
+
+        A loop that stands still, or goes on, is a change too.
+        """
+        limit = timeout_seconds(timeout, "readiness.watch")
+        changes = -1 if seen is None else int(seen["changes"])
+        found: dict[str, Any] = self._queue._act(
+            PROTOCOL, "watch", changes, limit, timeout=limit, name="readiness.watch"
+        )
+        return found
+
+    def statistics(self) -> dict[str, Any]:
+        """Return a snapshot: every part, and what the open waits are for. One round trip."""
+        return self._queue._view(PROTOCOL, name="readiness.statistics")
+
+    # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _wait(
+        self,
+        token: int,
+        components: str | Iterable[str],
+        timeout: Timeout,
+        progress: Progress | None = None,
+        *,
+        restarts: bool = False,
+    ) -> None:
+        name = "readiness.wait"
+        names = [components] if isinstance(components, str) else list(components)
+        limit = timeout_seconds(timeout, name)
+        deadline = Deadline(limit, self._queue._runtime.monotonic)
+        seen: int | None = None if progress is None else -1
+        try:
+            while True:
+                left = deadline.remaining()
+                args = (token, names, left, restarts, seen)
+                end = self._queue._act(PROTOCOL, "wait", *args, timeout=left, name=name)
+                if end["outcome"] != "open":
+                    break
+                if progress is not None:
+                    progress(_parts(end["parts"]))
+                    seen = end["changes"]
+        except BaseException:
+            self._give_up(token)
+            raise
+        if end["outcome"] != "done":
+            raise _why(name, end, limit)
+
+    def _give_up(self, token: int) -> bool:
+        """End a wait in the host. False: there was none to end."""
+        try:
+            return bool(self._queue._act(PROTOCOL, "cancel", token, name="readiness.cancel"))
+        except FdcommError:  # the handle or the host is gone, and the wait with it
+            return False
+
+
+def _why(name: str, end: Mapping[str, Any], limit: float | None) -> FdcommError:
+    """Return the error of a wait that has ended without all parts."""
+    parts = end["parts"]
+    told: dict[str, Any] = {
+        "operation": name,
+        "missing": tuple(sorted({part["rank"] for part in parts})),
+        "request": tuple((part["component"], part["rank"], part["health"]) for part in parts),
+    }
+    words = in_words(parts)
+    if end["cancelled"] or end["outcome"] == "gone":
+        return RequestCancelledError(f"{name}: the wait was given up; {words}", **told)
+    if end["outcome"] == "late":
+        text = f"{name}: not all parts were ready within {limit} s: {words}"
+        return CommTimeoutError(text, waited_s=limit or 0.0, **told)
+    if any(part["health"] == "failed" for part in parts):
+        return StartFailedError(f"{name}: {words}; start what has failed anew, and wait again", **told)
+    return PeerLostError(f"{name}: {words}; start what is lost anew, and wait again", **told)
+
+
+def _parts(parts: Iterable[Mapping[str, Any]]) -> tuple[PartHealth, ...]:
+    return tuple(PartHealth(**part) for part in parts)
+
+
+def _three(one: object) -> tuple[Any, ...]:
+    if isinstance(one, (tuple, list)) and 2 <= len(one) <= 3 and not isinstance(one[-1], str):
+        return tuple(one)
+    raise ConfigError(f"readiness.declare: {one!r} must be (name, parts) or (name, parts, [names])")
+
+
+def _checked_limit(limit: Any, name: str) -> float | None:
+    seconds = timeout_seconds(limit, name)
+    if seconds == 0:
+        raise ConfigError(f"{name}: a limit of 0 s would make every part stuck; give seconds, or None for no loop")
+    return seconds

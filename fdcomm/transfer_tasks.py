@@ -1,0 +1,152 @@
+"""TransferTasks: gives transfer tasks to all ranks, and gets one result of each.
+
+Protocol: ``spec/transfer.toml``, docs/protocols/transfer.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
+from fdcomm.errors import PayloadError
+from fdcomm.handle import Handle
+from fdcomm.transfer_port import TransferResult
+
+__all__ = ("TransferStatistics", "TransferTasks")
+
+_PROTOCOL: Final = "transfer"
+
+
+@dataclass(frozen=True)
+class TransferStatistics:
+    """A snapshot of all transfer tasks of a host.
+
+    Attributes:
+        issued: Tasks so far.
+        waiting: Tasks that have not started.
+        queued: The oldest of these, 64 at most.
+        started: Number, kind and missing ranks of the oldest that have started, 64 at most.
+        votes: Of each rank, about the next task: "yes", it waits for the others; "no", it is pausing; or "none".
+        results: Results that no client has taken.
+        in_hand: Results that were taken and not acknowledged.
+        live: Ranks whose loop is there.
+        lost: Ranks whose process is gone.
+        away: Ranks that are neither: tasks wait for them.
+    """
+
+    issued: int
+    waiting: int
+    queued: tuple[int, ...]
+    started: tuple[tuple[int, str, tuple[int, ...]], ...]
+    votes: tuple[str, ...]
+    results: int
+    in_hand: int
+    live: tuple[int, ...]
+    lost: tuple[int, ...]
+    away: tuple[int, ...]
+
+
+class TransferTasks:
+    """Issues tasks to all ranks through a queue's handle, and hands out their results: a ``TransferPort``.
+
+    The results of a handle's tasks come to this handle only. When it closes, those that have not started are cancelled.
+    Safe to use from several threads.
+    """
+
+    def __init__(self, queue: Handle) -> None:
+        """Use a handle, which must stay open."""
+        self._queue = queue
+
+    def issue(self, task: Any, kind: str, timeout: Timeout = DEFAULT) -> int:
+        """Queue a task for every rank; return its number: at least 1, and larger than those before. Action Issue.
+
+        Args:
+            task: What the handlers get.
+            kind: Which handler: ranks do tasks of one kind in order, and those of different kinds at once.
+            timeout: Seconds to wait for room, which is there for 65536 tasks that have not started.
+
+        Raises:
+            PeerLostError: A rank is gone, so nothing was issued; ``missing`` names it.
+            CommTimeoutError: There was no room; nothing was issued.
+            PayloadError: The task cannot be pickled.
+        """
+        name = "transfer.issue"
+        limit = timeout_seconds(timeout, name)
+        payload = self._queue._pickle(task, name)
+        number: int = self._queue._act(_PROTOCOL, "issue", kind, payload, limit, timeout=limit, name=name)
+        return number
+
+    def withdraw(self) -> tuple[int, ...]:
+        """Cancel those tasks of this handle that have not started; return their numbers. Their results come too."""
+        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "withdraw", name="transfer.withdraw")
+        return numbers
+
+    def clear(self) -> tuple[int, ...]:
+        """Cancel all tasks that have not started, whoever issued them. Who did gets their results."""
+        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "clear", name="transfer.clear")
+        return numbers
+
+    def abandon(self, number: int) -> bool:
+        """Do not wait any longer for ranks that have not reported a started task: it fails without them.
+
+        They may be at it still, so what the task uses must not be used again before the next pause has been reached.
+
+        Returns:
+            False when the task has not started, has ended, or is not this handle's.
+        """
+        return bool(self._queue._act(_PROTOCOL, "abandon", number, name="transfer.abandon"))
+
+    def result(self, timeout: Timeout = DEFAULT) -> TransferResult | None:
+        """Return the next result; None when there is none for ``timeout`` seconds. Acknowledges the one before.
+
+        A value that cannot be unpickled here makes the result ``failed``, with the ranks that returned it.
+        """
+        name = "transfer.result"
+        limit = timeout_seconds(timeout, name)
+        taken = self._queue._act(_PROTOCOL, "result", limit, timeout=limit, name=name)
+        return None if taken is None else self._result(*taken)
+
+    def acknowledge(self) -> None:
+        """The result that was handed out last has been handled. Does nothing when there is none."""
+        self._queue._act(_PROTOCOL, "acknowledge", name="transfer.acknowledge")
+
+    def outstanding(self) -> int:
+        """Return how many tasks of this handle were issued and not acknowledged."""
+        return int(self._queue._act(_PROTOCOL, "outstanding", name="transfer.outstanding"))
+
+    def statistics(self) -> TransferStatistics:
+        """Return a snapshot. One round trip."""
+        view = self._queue._view(_PROTOCOL, name="transfer.statistics")
+        return TransferStatistics(
+            issued=view["issued"],
+            waiting=view["waiting"],
+            queued=tuple(view["queued"]),
+            started=tuple((number, kind, tuple(ranks)) for number, kind, ranks in view["started"]),
+            votes=tuple(view["votes"]),
+            results=view["results"],
+            in_hand=view["in_hand"],
+            live=tuple(view["live"]),
+            lost=tuple(view["lost"]),
+            away=tuple(view["away"]),
+        )
+
+    def _result(
+        self, number: int, state: str, reports: list[tuple[int, bool, bytes]], without: tuple[int, ...]
+    ) -> TransferResult:
+        if state == "cancelled":
+            return TransferResult(number, "cancelled", None, "withdrawn before it started; no rank does it", ())
+        values: list[Any] = []
+        wrong: dict[int, str] = dict.fromkeys(without, "is gone, or has not reported")
+        for rank, ok, said in reports:
+            if not ok:
+                wrong[rank] = said.decode(errors="replace")
+                continue
+            try:
+                values.append(self._queue._unpickle(said, "transfer.result"))
+            except PayloadError as error:
+                wrong[rank] = f"PayloadError: {error}"
+        if not wrong:
+            return TransferResult(number, "ok", values, None, ())
+        text = "; ".join(f"rank {rank}: {wrong[rank]}" for rank in sorted(wrong))
+        return TransferResult(number, "failed", None, text, tuple(sorted(wrong)))

@@ -1,0 +1,83 @@
+"""Calls that wait in a thread of their own while the caller is told how they go."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from fdcomm.deadline import Timeout, timeout_seconds
+from fdcomm.errors import ConfigError, FdcommError
+from fdcomm.runtime import Runtime
+
+__all__ = ("AGAIN_S", "period", "watched")
+
+T = TypeVar("T")
+S = TypeVar("S")
+AGAIN_S: Final = 0.05
+"""How long to wait before a call is ended once more: it may not have reached the host yet."""
+
+
+def period(every: Timeout, operation: str) -> float:
+    """Return the seconds between two calls of a progress function."""
+    seconds = timeout_seconds(every, operation)
+    if not seconds:
+        raise ConfigError(f"{operation}: every={every!r} must be a number of seconds above 0", operation=operation)
+    return seconds
+
+
+def watched(
+    runtime: Runtime,
+    call: Callable[[], T],
+    *,
+    look: Callable[[], S],
+    progress: Callable[[S], object],
+    every: float,
+    end: Callable[[], object],
+    undo: Callable[[T], object] = lambda answer: None,
+) -> T:
+    """Let a call wait in a thread of its own, and pass on here, every so often, what a look shows.
+
+    When ``progress`` raises, or this thread is interrupted, ``end`` is called until the call has ended, and the same
+    is raised; if the call was answered nevertheless, ``undo`` is called with the answer.
+    """
+    ended = runtime.condition()
+    found: list[tuple[Any, BaseException | None]] = []
+
+    def wait() -> None:
+        answer: Any = None
+        error: BaseException | None = None
+        try:
+            answer = call()
+        except BaseException as caught:  # noqa: BLE001 - raised below, in the caller's thread
+            error = caught
+        with ended:
+            found.append((answer, error))
+            ended.notify_all()
+
+    def over(seconds: float) -> bool:
+        with ended:
+            if not found:
+                ended.wait(seconds)
+            return bool(found)
+
+    runtime.spawn(wait, "fdcomm-watched")
+    try:
+        while not over(every):
+            try:
+                seen = look()
+            except FdcommError:  # what has happened to the host is what the call is told, too
+                continue
+            progress(seen)
+    except BaseException:
+        while not over(AGAIN_S):
+            with contextlib.suppress(FdcommError):  # then the call itself ends with this error
+                end()
+        if found[0][1] is None:
+            undo(found[0][0])
+        raise
+    answer, error = found[0]
+    if error is not None:
+        raise error
+    result: T = answer
+    return result

@@ -1,0 +1,180 @@
+"""SIGKILL, SIGSTOP, fork and the host's death during transfers: one result for each task, and the others go on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fdcomm import EngineCacheQueue, ForkedHandleError, HostLostError, PauseControl, PeerLostError
+from fdcomm.transfer import TransferLoop
+from fdcomm.transfer_tasks import TransferTasks
+from tests.conformance.waiting import Background
+from tests.faults.remote import LIMIT_S, NIGHTLY, ROOT, host_pid, stopped, until
+
+
+@pytest.fixture
+def server() -> Iterator[EngineCacheQueue]:
+    """A host for two ranks."""
+    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
+        yield queue
+
+
+@pytest.fixture
+def zero(server: EngineCacheQueue) -> Iterator[TransferLoop]:
+    """The loop of rank 0, in a thread of this process."""
+    made: list[TransferLoop] = []
+    over = threading.Event()
+
+    def body() -> None:
+        with (
+            EngineCacheQueue(server.address, num_client=2, client_id=0) as queue,
+            PauseControl(queue, rank=True) as control,
+            TransferLoop(queue, control, dict.fromkeys(("swap", "store"), lambda task: task.payload)) as loop,
+        ):
+            made.append(loop)
+            loop.run(over.is_set)
+
+    running = Background(body)
+    until(lambda: made, "the loop")
+    yield made[0]
+    over.set()
+    assert isinstance(running.error(), (HostLostError, type(None)))
+
+
+@contextlib.contextmanager
+def _child(server: EngineCacheQueue, **orders: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process of ``tests.faults.transfer_child`` that has said its first word."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "tests.faults.transfer_child"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as child:
+        try:
+            _tell(child, json.dumps({"port": server.get_server_port(), **orders}))
+            _heard(child)
+            yield child
+        finally:
+            child.kill()
+
+
+def _tell(child: subprocess.Popen[str], line: str) -> None:
+    assert child.stdin is not None
+    child.stdin.write(line + "\n")
+    child.stdin.flush()
+
+
+def _heard(child: subprocess.Popen[str]) -> Any:
+    assert child.stdout is not None
+    return json.loads(child.stdout.readline())
+
+
+def _ended(tasks: TransferTasks) -> tuple[str, tuple[int, ...]]:
+    result = tasks.result(LIMIT_S)
+    assert result is not None
+    tasks.acknowledge()
+    assert tasks.outstanding() == 0
+    return result.outcome, result.ranks
+
+
+@pytest.mark.parametrize("stage", ["taken", "started", "done", "never"] if NIGHTLY else ["taken", "done", "never"])
+def test_a_rank_is_killed_in_the_middle_of_a_task(server: EngineCacheQueue, zero: TransferLoop, stage: str) -> None:
+    tasks = TransferTasks(server)
+    with _child(server, rank=1, die=stage) as child:
+        tasks.issue("never" if stage == "never" else "a", "swap")
+        if stage == "never":
+            assert _heard(child) == "doing"
+            queued = tasks.issue("b", "store")  # another kind: it starts, and the rank may have done it
+            child.kill()
+            assert queued == 2
+            ended = [tasks.result(LIMIT_S), tasks.result(LIMIT_S)]
+            found = {result.number: result for result in ended if result is not None}
+            assert (found[1].outcome, found[1].ranks) == ("failed", (1,))
+            assert "rank 1" in str(found[1].error)
+            tasks.acknowledge()
+        else:
+            assert _ended(tasks) == (("ok", ()) if stage == "done" else ("failed", (1,)))
+        until(lambda: tasks.statistics().lost == (1,), "the loss")
+    with pytest.raises(PeerLostError) as refused:
+        tasks.issue("nobody can start it", "swap")
+    assert refused.value.missing == (1,)
+    with _child(server, rank=1):
+        tasks.issue("again", "swap")
+        assert _ended(tasks) == ("ok", ())
+
+
+def test_tasks_that_wait_fail_when_a_rank_is_killed(server: EngineCacheQueue) -> None:
+    tasks = TransferTasks(server)
+    with _child(server, rank=1) as child:  # rank 0 is not there, so nothing starts
+        for payload in "ab":
+            tasks.issue(payload, "swap")
+        child.kill()
+        results = [tasks.result(LIMIT_S), tasks.result(LIMIT_S)]
+    assert [(result.number, result.outcome, result.ranks) for result in results if result is not None] == [
+        (1, "failed", (1,)),
+        (2, "failed", (1,)),
+    ]
+
+
+def test_a_rank_that_is_stopped_is_not_waited_for_any_longer(server: EngineCacheQueue, zero: TransferLoop) -> None:
+    tasks, control = TransferTasks(server), PauseControl(server)
+    with _child(server, rank=1) as child:
+        number = tasks.issue("long", "swap")
+        assert _heard(child) == "doing"
+        with stopped(child.pid):
+            assert tasks.result(0.1) is None
+            assert tasks.statistics().started == ((number, "swap", (1,)),)
+            assert tasks.abandon(number)
+            assert _ended(tasks) == ("failed", (1,))
+        waiting = Background(lambda: control.pause(timeout=LIMIT_S))
+        until(lambda: control.statistics().missing == (1,), "the job counts until it ends")
+        _tell(child, "end")  # the report is late, and dropped
+        control.resume(waiting.value(), timeout=LIMIT_S)
+        tasks.issue("next", "swap")
+        assert _ended(tasks) == ("ok", ())
+
+
+def test_what_a_killed_client_has_issued_is_cancelled(server: EngineCacheQueue) -> None:
+    watcher = TransferTasks(server)
+    with _child(server, issue=["a", "b"]) as child:
+        assert watcher.statistics().waiting == 2
+        child.kill()
+        until(lambda: watcher.statistics().waiting == 0, "the end of its tasks")
+    assert watcher.result(0.0) is None
+
+
+def test_the_host_dies_while_tasks_run(server: EngineCacheQueue, zero: TransferLoop) -> None:
+    tasks, pid = TransferTasks(server), host_pid(server)  # type: ignore[arg-type]
+    with _child(server, rank=1) as child:
+        tasks.issue("long", "swap")
+        assert _heard(child) == "doing"
+        waiting = Background(lambda: tasks.result(None))
+        os.kill(pid, signal.SIGKILL)
+        assert isinstance(waiting.error(), HostLostError)
+        with pytest.raises(HostLostError):
+            tasks.issue("b", "swap")
+        _tell(child, "end")
+        assert child.wait(LIMIT_S) != 0  # its loop has raised
+
+
+def test_a_forked_child_is_told(server: EngineCacheQueue, zero: TransferLoop) -> None:
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        text = "nothing"
+        try:
+            zero.step(timeout=0)
+        except ForkedHandleError:
+            text = "told"
+        os.write(write, text.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        assert answer.read() == "told"
+    os.waitpid(pid, 0)

@@ -1,0 +1,245 @@
+"""Long random runs of block lists: the core beside the model, and real lists with their client, judged by it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import event, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from fdcomm.blocks import BlockLists, Lease
+from fdcomm.core.blocks import Blocks as Core
+from fdcomm.errors import CommTimeoutError, HostLostError, NoBlocksError, TransferCancelledError
+from fdcomm.swap import Swap
+from fdcomm.transfer_client import TransferClient
+from models.blocks import Blocks, Config
+from models.dispatch_trace import accept
+from tests.conformance.blocks_core import BlocksDriver, difference, probes, step_of
+from tests.conformance.memory_port import MemoryPort
+from tests.conformance.waiting import Background, until
+from tests.stateful.beside import chosen, judged, possible, run_machine, see_refused
+from tests.traces.blocks_runs import lines_of
+from tests.traces.layerwise_runs import Memory
+
+__all__ = ("run_client", "run_core")
+
+_LIMIT_S = 30.0
+_ROOM = 3
+_ENDS = ("Lose", "Close")
+
+
+class _CoreMachine(RuleBasedStateMachine):
+    """The core against the model: same label, same state, same answer; or refused and unchanged."""
+
+    occurred: Counter[str]
+    make: Callable[..., Core]
+
+    @initialize(device=st.integers(1, 4), host=st.integers(1, 3), resets=st.integers(1, 4))
+    def start(self, device: int, host: int, resets: int) -> None:
+        config = Config(device, host, frozenset({1, 2}), True, 12, resets, frozenset(), True, True, True, True)
+        self.model = Blocks(config)
+        (self.state,) = self.model.initial()
+        self.driver = BlocksDriver(config, type(self).make)
+
+    @rule(data=st.data(), luck=st.integers(1, 40))
+    def act(self, data: st.DataObject, luck: int) -> None:
+        """One action that the model allows. Ends are seldom, as little happens after them, and resets not often."""
+        seldom = {"Lose": luck == 40, "Close": luck == 39, "BeginReset": luck % 4 == 0, "Cancel": luck % 4 == 1}
+        names = [name for name in possible(self.model, self.state) if seldom.get(name, True)]
+        if not names:
+            return
+        action, after = chosen(data, self.model, self.state, names)
+        result, expected = self.driver.step(action), step_of(action, self.state, after)
+        assert result == expected, f"{action} returned {result!r} instead of {expected!r}"
+        self.state = after
+        event(action.name)
+        self.occurred[action.name] += 1
+
+    @rule(number=st.integers(0, 60))
+    def refused_call(self, number: int) -> None:
+        """One of the calls that are not possible now."""
+        see_refused(list(probes(self.driver, self.state)), number)
+
+    @invariant()
+    def same_state(self) -> None:
+        if hasattr(self, "driver"):
+            found = self.driver.state()
+            assert found == self.state, difference(self.state, found)
+            for name, holds in self.model.invariants.items():
+                assert holds(self.state), name
+
+
+def run_core(options: settings, make: Callable[..., Core] = Core) -> Counter[str]:
+    """Run the machine; return how often each action took place."""
+
+    class Machine(_CoreMachine):
+        pass
+
+    Machine.make = staticmethod(make)
+    return run_machine(Machine, options)
+
+
+class _ClientMachine(RuleBasedStateMachine):
+    """Who uses real lists and a client with its thread; the ranks are a port in memory. What it records is judged.
+
+    ``owned`` is what the machine believes that it has: no block may be in it twice.
+    """
+
+    occurred: Counter[str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory = Memory()
+        self.port = MemoryPort(capacity=_ROOM)
+        self.lists = BlockLists(4, 3, recorder=self.memory)
+        self.client = TransferClient(self.port, self.lists)
+        self.owned: list[Lease] = []
+        self.stale: list[Lease] = []
+        self.swaps: list[Swap] = []
+        self.resetting: Background | None = None
+        self.called: list[Swap] = []
+        self.ended = 0
+
+    def is_open(self) -> bool:
+        """Return True while no reset waits."""
+        return self.resetting is None
+
+    @rule(n=st.integers(1, 3), kind=st.sampled_from(("device", "host")))
+    def allocate(self, n: int, kind: Any) -> None:
+        """Somebody gets blocks, if there are so many and no reset is under way."""
+        wanted = NoBlocksError if self.is_open() else TransferCancelledError
+        with contextlib.suppress(wanted):
+            self.owned.append(self.lists.allocate(n, kind))
+
+    @precondition(lambda self: self.owned or self.stale)
+    @rule(number=st.integers(0, 9))
+    def free(self, number: int) -> None:
+        """Somebody gives blocks back, or what a reset has taken."""
+        if self.stale and (number % 2 or not self.owned):
+            assert not self.lists.recycle(self.stale.pop())
+        else:
+            assert self.lists.recycle(self.owned.pop(number % len(self.owned)))
+
+    @precondition(lambda self: self.owned)
+    @rule(number=st.integers(0, 9), moves=st.booleans())
+    def issue(self, number: int, moves: bool) -> None:
+        """Blocks are given to a task, if there is room and no reset is under way."""
+        source = self.owned[number % len(self.owned)]
+        others = [lease for lease in self.owned if lease is not source]
+        to = others[0] if others and moves else None
+        wanted = CommTimeoutError if self.is_open() else TransferCancelledError
+        try:
+            swap = self.client.issue("task", "swap", source, to)
+        except wanted:
+            return
+        swap.add_done_callback(self.called.append)
+        self.swaps.append(swap)
+        self.owned = [lease for lease in self.owned if lease not in (source, to)]
+
+    @precondition(lambda self: self.owned and self.is_open())
+    @rule(number=st.integers(0, 9))
+    def issue_without_room(self, number: int) -> None:
+        """The queue is full."""
+        source = self.owned[number % len(self.owned)]
+        self.port.capacity = 0
+        with contextlib.suppress(CommTimeoutError):
+            self.client.issue("task", "swap", source)
+            raise AssertionError("there was no room")
+        self.port.capacity = _ROOM
+
+    @rule(outcome=st.sampled_from(("ok", "ok", "failed", "done")))
+    def work(self, outcome: Any) -> None:
+        """The ranks do a task; seldom its result is nonsense."""
+        number = self.port.pull()
+        if number is not None:
+            self.port.finish(number, outcome)
+            self.settle()
+
+    @rule()
+    def work_slowly(self) -> None:
+        """The ranks take a task."""
+        self.port.pull()
+
+    @precondition(lambda self: self.port.running)
+    @rule(outcome=st.sampled_from(("ok", "failed")))
+    def finish(self, outcome: Any) -> None:
+        """A task that runs ends."""
+        self.port.finish(self.port.running[0], outcome)
+        self.settle()
+
+    @rule()
+    def withdraw(self) -> None:
+        """Somebody clears the queue."""
+        self.port.withdraw()
+        self.settle()
+
+    @precondition(lambda self: self.swaps)
+    @rule(number=st.integers(0, 9))
+    def cancel(self, number: int) -> None:
+        """Somebody gives up."""
+        swap = self.swaps[number % len(self.swaps)]
+        assert swap.cancel() != swap.done() or swap.lease is None
+
+    @precondition(lambda self: self.resetting is None)
+    @rule(luck=st.integers(1, 6))
+    def reset(self, luck: int) -> None:
+        """A reset begins, not too often; it waits for what runs."""
+        if luck not in (3, 5):
+            return
+        self.resetting = Background(lambda: self.client.reset(timeout=_LIMIT_S))
+        until(lambda: self.lists.statistics().phase != "open" or not self.still_resetting())
+        self.settle()
+
+    def still_resetting(self) -> bool:
+        """Return True while the reset waits."""
+        return self.resetting is not None and self.resetting.is_running()
+
+    def settle(self) -> None:
+        """Wait until every result is handled, and the reset is over if nothing runs."""
+        until(lambda: self.port.outstanding() == len(self.port.queued) + len(self.port.running))
+        if self.resetting is not None and not self.port.running:
+            assert self.resetting.value() == self.lists.generation
+            self.resetting = None
+            self.stale += self.owned
+            self.owned = []
+        for swap in [swap for swap in self.swaps if swap.done()]:
+            self.swaps.remove(swap)
+            self.ended += 1
+            if swap.lease is not None and swap.lease.generation == self.lists.generation:
+                self.owned.append(swap.lease)
+
+    @invariant()
+    def every_block_is_in_one_place(self) -> None:
+        self.lists.check()
+        until(lambda: len(self.called) >= self.ended)
+        mine = [block for lease in self.owned for block in lease.ids]
+        assert len(mine) == len(set(mine)), f"two have one block: {self.owned}"
+        found = self.lists.statistics()
+        assert found.device_free + found.host_free + found.leased + found.in_flight == 7
+        if self.is_open():
+            assert found.leased == len(mine), f"{found}, and owned is {self.owned}"
+
+    def teardown(self) -> None:
+        if len(self.memory.events) % 2:
+            self.port.lose(HostLostError("the host has ended"))
+            until(lambda: self.lists.statistics().phase == "lost")
+        self.client.close(timeout=_LIMIT_S)
+        assert not self.client._thread.is_alive()
+        if self.resetting is not None:
+            self.resetting.error()
+        assert all(swap.done() for swap in self.swaps)
+        self.lists.check()
+        self.occurred.update(judged(accept(lines_of(self.memory.events))))
+
+
+def run_client(options: settings) -> Counter[str]:
+    """Run the machine; return how often each action was recorded, after the model's judgement."""
+
+    class Machine(_ClientMachine):
+        pass
+
+    return run_machine(Machine, options)

@@ -1,0 +1,65 @@
+"""The machines of block lists run, everything occurs in them, and they find planted faults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+
+from fdcomm.blocks import BLOCKS_EVENTS
+from fdcomm.core.blocks import Blocks as Core
+from models.blocks import Blocks
+from tests.conformance import blocks_faults
+from tests.stateful.blocks_machine import run_client, run_core
+
+EVERY_ACTION = set(Blocks().actions)
+
+# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
+
+
+def test_the_core_and_the_model_agree() -> None:
+    run_core(settings(stateful_step_count=25))
+
+
+def test_every_action_occurs() -> None:
+    occurred = run_core(settings(FIXED, max_examples=40))
+    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+
+
+# Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
+SOON = ("AnyBlocks", "CancelFrees", "HighestFirst", "ResetTellsNobody")
+
+
+@pytest.mark.parametrize("fault", SOON)
+def test_a_fault_of_the_core_is_found(fault: str) -> None:
+    options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(AssertionError):
+        run_core(options, blocks_faults.CORE[fault])
+
+
+def test_the_client_and_the_model_agree() -> None:
+    run_client(settings(stateful_step_count=30, deadline=None))
+
+
+def test_every_action_of_the_client_occurs() -> None:
+    occurred = run_client(settings(FIXED, max_examples=60, deadline=None))
+    assert {name for name in BLOCKS_EVENTS if not occurred[name]} == set()
+
+
+def test_lists_that_free_at_once_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gives up frees the blocks, and the ranks still move them (P8.4)."""
+    original = Core.cancel
+
+    def cancel(self: Any, task: Any) -> bool:
+        done = original(self, task)
+        if done:
+            for lease in task.leases:
+                self._release(lease, 2)
+        return done
+
+    monkeypatch.setattr(Core, "cancel", cancel)
+    options = settings(FIXED, max_examples=50, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(Exception, match=r"the lists have|is free, and should be"):
+        run_client(options)

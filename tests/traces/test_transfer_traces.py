@@ -1,0 +1,34 @@
+"""Recorded runs of transfer tasks: both judges accept what happened, and reject what is altered, at the same event."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.dispatch_trace import accept
+from tests.traces.both_judges import judge_both
+from tests.traces.schema import SCHEMA, problem
+from tests.traces.transfer_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
+from tla.transfer_trace import judge
+
+pytestmark = pytest.mark.tlc
+
+
+@pytest.mark.multiproc
+def test_what_happened_is_accepted_by_both_and_what_is_altered_by_none(seed: int) -> None:
+    real = real_run()
+    assert {event["action"] for event in real} == {"Open", *EVENTS}
+    assert [text for event in real if (text := problem(event, SCHEMA))] == []
+    good = [real, *(random_run(seed + number, 2, 60) for number in range(2))]
+    whole = whole_run()
+    judge_both(accept, judge, good, {name: change(whole) for name, change in ALTERED.items()}, seed)
+
+
+def test_what_is_no_trace_of_transfer_is_refused() -> None:
+    run = random_run(1, 2, 5)
+    (verdict,) = accept(lines_of(run[1:]))
+    assert "must be Open" in verdict.reason
+    assert not judge([run[1:]])[0].accepted
+    run[2]["post"] = {}
+    (verdict,) = accept(lines_of(run))
+    assert (verdict.accepted, verdict.events) == (False, 2)
+    assert judge([run])[0].position == 2
