@@ -21,7 +21,7 @@ LARGE: dict[str, Config] = {
 
 # Too large for every edge: random behaviours. The model counts three endings of a round without a pass.
 RANDOM: dict[str, Config] = {
-    "2 ranks, everything": Config(calls=6, aborts=True, fences=True, comes=True, timed=R({0, 1}), mortal=R({2})),
+    "2 ranks, everything": Config(calls=6, aborts=True, fences=True, comes=True, timed=R({0, 1}), mortal=R({1, 2})),
     "3 ranks, 2 labels": Config(ranks=3, labels=2, calls=2),
     "3 ranks": Config(ranks=3, calls=4, timed=R({0}), mortal=R({2})),
 }

@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SIZES = ("small", "large")
 
 EMPTY_CELLS: dict[tuple[str, str], str] = {
-    ("meeting", "V4"): "not built yet: of random behaviours of 3 ranks one does not end in the harness; why is open",
     ("meeting", "V6"): "not built yet: recorded runs of its processes have no judge; V3 takes every access as a step",
 }
 """(protocol, level) -> why that protocol has no check at that level. A cell without checks that is not here fails."""

@@ -1,15 +1,17 @@
-"""The checks of the meeting at the levels V2, V3 and V5. V1 and V7 are in the manifest and the register."""
+"""The checks of the meeting at the levels V2 to V5. V1 and V7 are in the manifest and the register."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from fdcomm.testing import Exhaustive, explore
-from tests.conformance.meeting_plans import LARGE, SMALL, part_of
+from tests.conformance.meeting_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import meeting_graphs
 from tests.schedules.meeting_programs import LARGE_PROGRAMS, PROGRAMS
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, RACES, race
+from tests.stateful.meeting_walks import run_random
 from tests.verify import rows
 from tests.verify.check import Check, Row
 
@@ -19,12 +21,13 @@ _P = "meeting"
 # Programs and races of many schedules are left to the nightly verification.
 _QUICK = ("labels differ", "one is killed", "somebody aborts")
 _QUICK_RACES = ("labels",)
+_QUICK_RANDOM = ("2 ranks, everything", "3 ranks")
 _QUICK_EDGES = ("another process comes",)
 
 
 def checks(level: str, size: str) -> list[Check]:
     """Return the checks of a level."""
-    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V5": _v5}
+    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5}
     return offers[level](size == "large") if level in offers else []
 
 
@@ -69,6 +72,21 @@ def _edges(plan: str) -> Row:
         bounds=rows.numbers(part.config.constants()),
         detail=f"{done.walks} behaviours, one load, store or system call at a time",
     )
+
+
+# -- V4 ------------------------------------------------------------------------------------------------------------
+
+
+def _v4(large: bool) -> list[Check]:
+    examples, length = (200, 600) if large else (20, 300)
+    plans = tuple(RANDOM) if large else _QUICK_RANDOM
+    return [Check(_P, "V4", f"random behaviours: {plan}", _random, (plan, examples, length)) for plan in plans]
+
+
+def _random(plan: str, examples: int, length: int) -> Row:
+    run = partial(run_random, plan, length=length)
+    wanted = set(part_of(plan).model.actions) if "everything" in plan else {"StoreTurn", "SeeStanding", "SeeDead"}
+    return rows.random_runs(_P, f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 
 
 # -- V5 ------------------------------------------------------------------------------------------------------------
