@@ -37,7 +37,7 @@ INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
 _SHORT_INTERVAL_S: Final = 0.005
 GRACE_S: Final = 5.0
-"""How long a wait whose time is over waits for who is deciding just then."""
+"""How long a wait at least waits for who is deciding just then, also when its time is over."""
 _SPINS: Final = 150
 _MISMATCH, _LOST, _BROKEN = range(3)
 
@@ -232,7 +232,8 @@ class Attendant:
     def _decide(self, do: str, turn: int, deadline: Deadline) -> bool:
         """Decide under the lock. Returns True when the arrival was taken back."""
         room, chair = self._room, self._chair
-        if deadline.remaining() == 0:
+        left = deadline.remaining()
+        if left is not None and left < GRACE_S:  # an arrival must not stay behind only because others decide just now
             deadline = Deadline(GRACE_S, room.runtime.monotonic)
         room.take(deadline, "wait")
         try:

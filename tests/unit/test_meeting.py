@@ -142,3 +142,32 @@ def test_a_rank_that_is_given_up_is_told(name: str) -> None:
             thread, told = _beside(lambda: new.wait(timeout=_LIMIT_S))
             assert one.wait(timeout=_LIMIT_S) == 0
             thread.join(_LIMIT_S)
+
+
+class _Busy:
+    """A kernel whose lock another process has for so many tries."""
+
+    def __init__(self, kernel: Any, tries: int) -> None:
+        self._kernel = kernel
+        self.left = tries
+
+    def take(self, fd: int, place: int, *, shared: bool) -> bool:
+        self.left -= 1
+        return self.left < 0 and bool(self._kernel.take(fd, place, shared=shared))
+
+    def __getattr__(self, what: str) -> Any:
+        return getattr(self._kernel, what)
+
+
+def test_no_arrival_stays_behind_only_because_another_process_decides(name: str) -> None:
+    # Who came last, with little time left, wants to decide: it was told of its time limit, and its arrival stayed.
+    with Meeting.create(name, 2, rank=0) as one, Meeting.attach(name, 1) as other:
+        thread, told = _beside(lambda: other.wait(timeout=_LIMIT_S))
+        while one.statistics().missing != (0,):
+            assert thread.is_alive()
+        room: Any = one._hall.room
+        room.kernel = _Busy(room.kernel, tries=20)
+        assert one.wait(timeout=0.001) == 0
+        assert room.kernel.left < 0
+        thread.join(_LIMIT_S)
+        assert told == [0]

@@ -1,4 +1,4 @@
-"""The checks of the meeting at the levels V2 to V5. V1 and V7 are in the manifest and the register."""
+"""The checks of the meeting at the levels V2 to V6. V1 and V7 are in the manifest and the register."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from tests.refine import meeting_graphs
 from tests.schedules.meeting_programs import LARGE_PROGRAMS, PROGRAMS
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.meeting_walks import run_random
+from tests.traces.meeting_runs import ALTERED, KINDS, accept, real_run
 from tests.verify import rows
 from tests.verify.check import Check, Row
+from tla.meeting_trace import judge
 
 __all__ = ("checks",)
 
 _P = "meeting"
+_SEED = 30_711
+_RUNS = "real processes, one is killed or given up, and altered runs: TLC and model"
 # Programs and races of many schedules are left to the nightly verification.
 _QUICK = ("labels differ", "one is killed", "somebody aborts")
 _QUICK_RACES = ("labels",)
@@ -27,7 +31,7 @@ _QUICK_EDGES = ("another process comes",)
 
 def checks(level: str, size: str) -> list[Check]:
     """Return the checks of a level."""
-    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5}
+    offers: dict[str, Callable[[bool], list[Check]]] = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
     return offers[level](size == "large") if level in offers else []
 
 
@@ -108,3 +112,22 @@ def _race(name: str) -> Row:
     shipped = explore(broken, Exhaustive(), BOUND)
     ours = explore(race(name, shipped=False), Exhaustive(), OUR_BOUNDS.get(name, BOUND))
     return rows.race(_P, rows.race_name(name), broken, shipped, ours)
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+
+def _v6(large: bool) -> list[Check]:
+    return [Check(_P, "V6", _RUNS, _traces, (12 if large else 1,))]
+
+
+def _traces(number: int) -> Row:
+    runs = {(kind, count): real_run(_SEED + count, kind) for count in range(number) for kind in KINDS}
+    bad = {
+        f"{name}, run {count}": change(run)
+        for (kind, count), run in runs.items()
+        if kind == "killed"
+        for name, change in ALTERED.items()
+    }
+    bounds = f"{number} runs of each kind, of 5 processes, seed {_SEED}"
+    return rows.judged(_P, _RUNS, bounds, list(runs.values()), bad, judge, accept)
