@@ -7,6 +7,8 @@ arrival or the time limit was first is decided once, whoever is killed.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
@@ -38,8 +40,10 @@ INTERVAL_S: Final = 0.25
 _SHORT_INTERVAL_S: Final = 0.005
 GRACE_S: Final = 5.0
 """How long a wait at least waits for who is deciding just then, also when its time is over."""
-_SPINS: Final = 150
+_TURNS: Final = 20
 _MISMATCH, _LOST, _BROKEN = range(3)
+
+_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
 class Chair:
@@ -107,10 +111,10 @@ class Attendant:
         room: The meeting.
         rank: Its rank.
         life: The life of the rank that this is.
-        spins: How often it looks before it sleeps, at most.
+        turns: How often it lets others run and looks again, before it sleeps. 0: it sleeps at once.
     """
 
-    def __init__(self, room: Room, rank: int, life: int, spins: int = _SPINS) -> None:
+    def __init__(self, room: Room, rank: int, life: int, turns: int = _TURNS) -> None:
         self._room = room
         self._chair = Chair(room)
         self._rank = rank
@@ -125,7 +129,7 @@ class Attendant:
         )
         self._label: str | None = None
         self._mine = 0
-        self._most = self._spins = spins
+        self._turns = range(turns)
         self._standing = NOBODY
         self.sleeps = 0
 
@@ -154,19 +158,22 @@ class Attendant:
         deadline: Deadline | None = None
         while True:
             if do:
-                self._decide(
-                    do, turn, deadline or Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic)
-                )
+                if not room.try_take():
+                    deadline = deadline or Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic)
+                    self._take(deadline)
+                self._decide(do, turn)
                 do = ""
             if (now := words[TURN]) != turn:
                 return self._ended(turn, now, operation)
-            if self._spins and self._spin(turn):
+            if self._turns and self._passes(turn):
                 continue
             if deadline is None:
                 deadline = Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic)
             if not room.closing and not self._over(deadline):
                 do = self._sleep(turn, deadline)
-            elif self._decide("withdraw", turn, deadline):
+                continue
+            self._take(deadline)
+            if self._decide("withdraw", turn):
                 self._standing = NOBODY
                 if room.closing:
                     raise ClosedError(f"{operation}: the meeting was closed meanwhile", operation=operation)
@@ -196,15 +203,13 @@ class Attendant:
                 return True
         return True
 
-    def _spin(self, turn: int) -> bool:
+    def _passes(self, turn: int) -> bool:
+        """Look for another turn, and let others run in between: who has to come gets a processor for a switch."""
         words = self._room.words
-        for _ in range(self._spins):
+        for _ in self._turns:
+            _let_others_run()
             if words[TURN] != turn:
-                if self._spins < self._most:
-                    self._spins += 1 + self._spins // 4
                 return True
-        if self._spins > self._most // 16:
-            self._spins -= self._spins // 8 + 1
         return False
 
     def _sleep(self, turn: int, deadline: Deadline) -> str:
@@ -229,13 +234,16 @@ class Attendant:
 
     # -- deciding ------------------------------------------------------------------------------------------------------
 
-    def _decide(self, do: str, turn: int, deadline: Deadline) -> bool:
-        """Decide under the lock. Returns True when the arrival was taken back."""
-        room, chair = self._room, self._chair
+    def _take(self, deadline: Deadline) -> None:
+        """Become who decides."""
         left = deadline.remaining()
         if left is not None and left < GRACE_S:  # an arrival must not stay behind only because others decide just now
-            deadline = Deadline(GRACE_S, room.runtime.monotonic)
-        room.take(deadline, "wait")
+            deadline = Deadline(GRACE_S, self._room.runtime.monotonic)
+        self._room.take(deadline, "wait")
+
+    def _decide(self, do: str, turn: int) -> bool:
+        """Decide, and give the lock back. Returns True when the arrival was taken back."""
+        room, chair = self._room, self._chair
         try:
             if room.words[TURN] != turn:
                 return False

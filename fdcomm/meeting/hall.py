@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from fdcomm.deadline import Deadline
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, ForkedHandleError, SignalMismatchError
 from fdcomm.forksafety import close_in_child
+from fdcomm.meeting.kernel import MEETING_KERNEL
 from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape
 from fdcomm.ring.board import Plain
 from fdcomm.ring.memory import KernelLocks, make_segment, open_segment, remove_segment, require_order
@@ -20,7 +21,7 @@ from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
 from fdcomm.signals.files import Files, default_directory
-from fdcomm.signals.kernel import SYSTEM_KERNEL, Kernel
+from fdcomm.signals.kernel import Kernel
 from fdcomm.signals.segment import Segment
 
 __all__ = ("Hall", "Lines", "Room")
@@ -81,27 +82,32 @@ class Room:
         self.closing = False
         self._mutex = threading.Lock()
 
+    def try_take(self) -> bool:
+        """Become who decides, if nobody is: one process at a time, and one of its threads."""
+        if not self._mutex.acquire(False):
+            return False
+        try:
+            if self.kernel.take(self.fd, _DECIDES, shared=False):
+                return True
+        except BaseException:
+            self._mutex.release()
+            raise
+        self._mutex.release()
+        return False
+
     def take(self, deadline: Deadline, operation: str) -> None:
-        """Become who decides: one process at a time, and one of its threads.
+        """Become who decides; wait for who is.
 
         Raises:
             CommTimeoutError: Somebody has been deciding all the time; that takes microseconds, so it is stopped.
         """
-        if not self._mutex.acquire(False):
-            left = deadline.remaining()
-            if not self._mutex.acquire(timeout=-1 if left is None else left):
-                raise _busy(operation, deadline)
         pause = _FIRST_PAUSE_S
-        try:
-            while not self.kernel.take(self.fd, _DECIDES, shared=False):
-                left = deadline.remaining()
-                if left == 0:
-                    raise _busy(operation, deadline)
-                self.runtime.sleep(pause if left is None else min(pause, left))
-                pause = min(2 * pause, _LONGEST_PAUSE_S)
-        except BaseException:
-            self._mutex.release()
-            raise
+        while not self.try_take():
+            left = deadline.remaining()
+            if left == 0:
+                raise _busy(operation, deadline)
+            self.runtime.sleep(pause if left is None else min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def give(self) -> None:
         """Stop deciding."""
@@ -141,7 +147,7 @@ class Hall:
     """
 
     def __init__(self, segment: Segment, shape: Shape) -> None:
-        kernel, runtime = SYSTEM_KERNEL, SYSTEM
+        kernel, runtime = MEETING_KERNEL, SYSTEM
         self.segment = segment
         self.closed = False
         self.forked = False

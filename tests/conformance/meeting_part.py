@@ -38,7 +38,7 @@ class _Asked(Attendant):
     """Its time is over when the model says so: that look at the clock is a step of its own."""
 
     def __init__(self, part: MeetingPart, scheduling: ControlledRuntime, number: int, rank: int, life: int) -> None:
-        super().__init__(part.bed.room(number), rank, life, spins=0)
+        super().__init__(part.bed.room(number), rank, life, turns=0)
         self._part, self._scheduling, self._process = part, scheduling, number
 
     def _write(self, label: str) -> None:

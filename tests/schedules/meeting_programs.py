@@ -49,7 +49,7 @@ def scenario(bed: MeetingBed, tasks: Mapping[str, Callable[[], None]], final: Ca
 def _rank(
     bed: MeetingBed, ends: Ends, rank: int, label: str = "", timeout: float | None = None, rounds: int = 1
 ) -> None:
-    attendant = Attendant(bed.room(rank), rank, 0, spins=0)
+    attendant = Attendant(bed.room(rank), rank, 0, turns=0)
     for _ in range(rounds):
         ends[f"rank {rank}"].append(outcome(attendant, label, timeout))
 
@@ -135,10 +135,10 @@ def aborted(scheduling: ControlledRuntime, weak: bool = False) -> Scenario:
     def final() -> None:
         assert ends["rank 0"] == ["broken"], f"rank 0 was told {ends}"
 
-    tasks: dict[str, Callable[[], None]] = {
-        "rank 0": partial(_rank, bed, ends, 0),
-        "owner": lambda: None if members.abort(bed.room(9), never(bed)) else None,
-    }
+    def abort() -> None:
+        members.abort(bed.room(9), never(bed))
+
+    tasks: dict[str, Callable[[], None]] = {"rank 0": partial(_rank, bed, ends, 0), "owner": abort}
     return scenario(bed, tasks, final)
 
 
@@ -150,7 +150,7 @@ def comes_back(scheduling: ControlledRuntime, weak: bool = False) -> Scenario:
     def second() -> None:
         members.fence(bed.room(8), 0, never(bed))
         life = members.attach(bed.room(9), 0, never(bed))
-        ends["second"].append(outcome(Attendant(bed.room(9), 0, life, spins=0), timeout=60.0))
+        ends["second"].append(outcome(Attendant(bed.room(9), 0, life, turns=0), timeout=60.0))
 
     def final() -> None:
         assert ends["second"][0].startswith("passed"), f"the second process was told {ends['second']}"

@@ -129,7 +129,7 @@ def _half_given_up(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
             return not self.room.words[LIVES + rank] & 1 and super().gone(rank)
 
     def wait() -> None:
-        attendant = Attendant(bed.room(1), 1, 0, spins=0)
+        attendant = Attendant(bed.room(1), 1, 0, turns=0)
         if shipped:
             attendant._chair = Forgetful(attendant._room)
         told.append(outcome(attendant, timeout=1.0))
@@ -169,12 +169,12 @@ def _comes_back(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
     told: dict[str, str] = {}
 
     def first() -> None:
-        told["rank 0"] = outcome(_Believes(bed.room(0), 0, 0, spins=0), timeout=60.0)
+        told["rank 0"] = outcome(_Believes(bed.room(0), 0, 0, turns=0), timeout=60.0)
 
     def second() -> None:
         members.fence(bed.room(8), 0, never(bed))
         life = members.attach(bed.room(9), 0, never(bed))
-        told["second"] = outcome(Attendant(bed.room(9), 0, life, spins=0), timeout=60.0)
+        told["second"] = outcome(Attendant(bed.room(9), 0, life, turns=0), timeout=60.0)
 
     def final() -> None:
         assert told["rank 0"] != told["second"], "a process that was given up was told that it passed the round"

@@ -166,7 +166,7 @@ class _Attendant(Attendant):
     """The look at one rank is one step of the model."""
 
     def __init__(self, room: Room, rank: int, life: int, log: Log) -> None:
-        super().__init__(room, rank, life, spins=0)
+        super().__init__(room, rank, life, turns=0)
         self._chair = _Chair(room)
         self._chair.log = self._log = log
 
