@@ -1,6 +1,7 @@
 """Ranks of one machine meet in shared memory, one load or store at a time: twin of ``tla/meeting/Meeting.tla``.
 
-Processes are numbers: ranks 0 .. N-1, N who is no rank and aborts or gives rank 0 up, N+1 who comes for rank 0 then.
+Processes are numbers: ranks 0 .. N-1, N who is no rank and aborts (or undoes that) or gives rank 0 up, N+1 who comes
+for rank 0 then.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class Meeting(Deciding, Model[State]):
         }
         self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
         self.actions |= {"Begin": self.begin, "AskAbort": self.ask_abort, "AskFence": self.ask_fence, "Come": self.come}
+        self.actions["AskReset"] = self.ask_reset
         self.invariants = self.claims()
         self.action_properties = {}
         self.sometimes = {

@@ -44,6 +44,12 @@ class Deciding(Claims):
         """Somebody gives rank 0 up."""
         yield from self._ask("AskFence", "fence", self.config.fences, s)
 
+    def ask_reset(self, s: State) -> Iterator[tuple[Action, State]]:
+        """The abort is undone."""
+        owner = self.owner
+        if self.config.aborts and s.pc[owner] == "done" and s.calls[owner] == 0:
+            yield Action("AskReset", (("process", owner),)), moved(s, owner, "lock", do="reset", calls=1)
+
     def come(self, s: State) -> Iterator[tuple[Action, State]]:
         """Another process comes for rank 0."""
         if self.config.comes and s.pc[self.second] == "away" and s.mem.life[0] == 1:
@@ -62,6 +68,8 @@ class Deciding(Claims):
         turn, do = load(s, p, "turn", 0), s.do[p]
         if do == "abort":
             return moved(s, p, "give" if turn % 4 // 2 else "why1", stamp=turn)
+        if do == "reset":
+            return moved(s, p, "next1" if turn % 4 // 2 else "give", stamp=turn)
         if do == "join":
             return moved(s, p, "life", stamp=turn)
         if p == self.owner:
@@ -112,6 +120,8 @@ class Deciding(Claims):
             return None
         if do == "join":
             turn = ended(stamp, stamp % 4 // 2 * 2 + any(life % 2 for life in s.mem.life[1:]))
+        elif do == "reset":
+            turn = ended(stamp, stamp % 2)
         else:
             turn = ended(stamp, both(stamp % 4, STATES[do])) if s.pc[p] == "next1" else passed(stamp)
         return put(moved(s, p, "flags", at=0), p, "turn", 0, turn)

@@ -54,7 +54,7 @@ _ANYBODY = (
     "Flush",
     "Kill",
 )
-_OTHERS = ("AskAbort", "AskFence", "Come", "Told")
+_OTHERS = ("AskAbort", "AskFence", "AskReset", "Come", "Told")
 _GUARDS = (
     "LooksAgain",
     "WithdrawsLocked",

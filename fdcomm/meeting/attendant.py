@@ -79,6 +79,15 @@ class Chair:
         self.end(turn, _BROKEN, turn & 3 | BROKEN)
         return True
 
+    def reset(self, turn: int) -> bool:
+        """Open an aborted meeting again. Nobody waits in it. False when it was not aborted."""
+        if not turn & BROKEN:
+            return False
+        if endings_of(turn) >= MOST_ENDINGS - 1:
+            raise refusals.worn_out(round_of(turn))
+        self.store(next_turn(turn, turn & LOST))
+        return True
+
     def give_up(self, rank: int, turn: int) -> bool:
         """Nobody is counted for the rank from now on, and all waits end. False when nobody was."""
         words, life = self.room.words, self.room.words[LIVES + rank]

@@ -140,8 +140,19 @@ class Meeting:
             self._busy.release()
 
     def abort(self, timeout: Timeout = DEFAULT) -> bool:
-        """End the waits with BarrierBrokenError, and refuse new ones. False when that was done before."""
+        """End the waits with BarrierBrokenError, and refuse new ones until a reset. False when that was done before."""
         return members.abort(self._hall.room, _deadline(timeout, "abort"))
+
+    def reset(self, timeout: Timeout = DEFAULT) -> bool:
+        """Make an aborted meeting usable again. Returns False when it was not aborted.
+
+        Raises:
+            RankError: The handle has a rank. FastDeploy's ranks reset after each wait, maybe late; such a reset must
+                not undo an abort that its rank was never told of. So this is left to who is no rank.
+        """
+        if self._rank is not None:
+            raise RankError(f"reset: this handle waits for rank {self._rank}; only one without a rank may reset")
+        return members.reset(self._hall.room, _deadline(timeout, "reset"))
 
     def fence(self, rank: int, timeout: Timeout = DEFAULT) -> bool:
         """Give up the process of a rank, which may be stopped: waits end with PeerLostError until another one comes.
@@ -159,7 +170,7 @@ class Meeting:
 
     @property
     def broken(self) -> bool:
-        """True after an abort."""
+        """True after an abort, until a reset."""
         return bool(self._hall.room.words[TURN] & BROKEN)
 
     def statistics(self) -> MeetingStatistics:

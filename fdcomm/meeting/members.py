@@ -13,7 +13,7 @@ from fdcomm.meeting.attendant import Chair
 from fdcomm.meeting.hall import Room
 from fdcomm.meeting.layout import ARRIVAL, LIVES, NOBODY, PID, TURN
 
-__all__ = ("abort", "attach", "check_rank", "fence", "leave")
+__all__ = ("abort", "attach", "check_rank", "fence", "leave", "reset")
 
 
 def attach(room: Room, rank: int, deadline: Deadline) -> int:
@@ -88,6 +88,15 @@ def abort(room: Room, deadline: Deadline) -> bool:
     room.take(deadline, "abort")
     try:
         return Chair(room).abort(room.words[TURN])
+    finally:
+        room.give()
+
+
+def reset(room: Room, deadline: Deadline) -> bool:
+    """Open an aborted meeting again. Returns False when it was not aborted."""
+    room.take(deadline, "reset")
+    try:
+        return Chair(room).reset(room.words[TURN])
     finally:
         room.give()
 

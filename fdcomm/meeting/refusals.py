@@ -106,7 +106,7 @@ def _lost(room: Room, turn: int, operation: str) -> PeerLostError:
 
 def _broken(turn: int, operation: str) -> BarrierBrokenError:
     return BarrierBrokenError(
-        f"{operation}: the meeting was aborted in round {round_of(turn)}; make a new one",
+        f"{operation}: the meeting was aborted in round {round_of(turn)}; who is no rank may reset it",
         operation=operation,
         epoch=round_of(turn),
     )

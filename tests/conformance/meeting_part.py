@@ -82,6 +82,9 @@ class MeetingPart(Part):
                 members.abort(bed.room(self.model.owner), never)
             else:
                 members.fence(bed.room(self.model.owner), 0, never)
+            if self.config.aborts:
+                scheduling.access("asked", change=False)
+                members.reset(bed.room(self.model.owner), never)
 
         def come(number: int) -> None:
             scheduling.access("comes", change=False)
@@ -117,11 +120,12 @@ class MeetingPart(Part):
         turn = f"load {name(TURN)}"
         if pc in ("out", "ask", "away", "done", "dead"):
             waits = turn if state.calls[p] < self.config.calls else "ended"
+            resets = p == self.model.owner and self.config.aborts and not state.calls[p]
             return {
                 "out": waits,
                 "ask": "read asked",
                 "away": "read comes",
-                "done": "ended",
+                "done": "read asked" if resets else "ended",
                 "dead": "killed | ended",
             }[pc]
         if pc in ("life?", "mine"):
@@ -163,6 +167,8 @@ class MeetingPart(Part):
             return next_turn(stamp, stamp & 2 | others)
         if state.pc[p] == "next":
             return next_round(stamp)
+        if do == "reset":
+            return next_turn(stamp, stamp & 1)
         return next_turn(stamp, stamp & 3 | STATES.get(do, 0))
 
     def _why(self, state: State, p: int) -> str:

@@ -11,9 +11,11 @@ R = frozenset[int]
 
 SMALL: dict[str, Config] = {
     "one of two may give up, the other be killed": Config(timed=R({0}), mortal=R({1})),
-    "another process comes": Config(ranks=1, aborts=True, fences=True, comes=True),
+    "another process comes": Config(ranks=1, fences=True, comes=True),
+    "somebody aborts, and undoes that": Config(ranks=1, aborts=True),
 }
 LARGE: dict[str, Config] = {
+    "another process comes, or somebody aborts": Config(ranks=1, aborts=True, fences=True, comes=True),
     "2 labels": Config(labels=2),
     "both may be killed, one may give up": Config(timed=R({0}), mortal=R({0, 1})),
     "somebody aborts": Config(ranks=1, calls=2, aborts=True, mortal=R({0, 1})),

@@ -18,12 +18,14 @@ R = frozenset[int]
 # Small enough for TLC to dump in a few seconds, and together every action.
 FIXED: dict[str, Config] = {
     "one of two may give up, the other be killed": Config(timed=R({0}), mortal=R({1})),
-    "another process comes": Config(ranks=1, aborts=True, fences=True, comes=True),
+    "another process comes": Config(ranks=1, fences=True, comes=True),
+    "somebody aborts, and undoes that": Config(ranks=1, aborts=True),
+    "another process comes, or somebody aborts": Config(ranks=1, aborts=True, fences=True, comes=True),
     "one of two may be killed": Config(mortal=R({0})),
     "somebody aborts": Config(ranks=1, calls=2, aborts=True),
     "2 labels": Config(labels=2),
 }
-SMALL = ("one of two may give up, the other be killed", "another process comes")
+SMALL = ("one of two may give up, the other be killed", "another process comes", "somebody aborts, and undoes that")
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
 

@@ -104,7 +104,7 @@ class Reading:
 
     def _ask(self, p: int, what: str) -> Iterator[Event]:
         self._pc[p], self._do[p] = "lock", what
-        yield _action("AskFence" if what == "fence" else "AskAbort", p)
+        yield _action(f"Ask{what.title()}", p)
 
     def _come(self, p: int, _: int) -> Iterator[Event]:
         self._pc[p], self._do[p] = "lock", "join"
@@ -248,6 +248,8 @@ class Reading:
             return
         if do == "abort":
             self._pc[p] = "give" if value & BROKEN else "ending"
+        elif do == "reset":
+            self._pc[p] = "ending" if value & BROKEN else "give"
         elif do == "join":
             self._pc[p] = "ending"
         else:

@@ -41,11 +41,11 @@ def real_run(seed: int, kind: str) -> list[Event]:
 
     Args:
         seed: Says after how many notes the first process of rank 0 is killed, and who hurries.
-        kind: "killed": rank 0's process is killed, and at the end somebody aborts. "given up": it lives, and somebody
-            gives it up. Another one comes for the rank in both cases.
+        kind: "killed": rank 0's process is killed, and later somebody aborts, and undoes that. "given up": it lives,
+            and somebody gives it up. Another one comes for the rank in both cases.
     """
     chance = random.Random(seed)
-    kill_after = chance.randrange(3, 40) if kind == "killed" else 0
+    kill_after = chance.randrange(3, 31) if kind == "killed" else 0
     with tempfile.TemporaryDirectory(prefix="fdcomm-meeting-", dir="/dev/shm") as folder:
         log = Path(folder) / "log"
         log.touch()
@@ -57,7 +57,7 @@ def real_run(seed: int, kind: str) -> list[Event]:
                 return born("tests.traces.meeting_worker", folder, str(log), *map(str, numbers))
 
             ranks = [start(rank, "meet", 0 if rank else kill_after) for rank in range(RANKS)]
-            owner = start(_OWNER, "abort" if kind == "killed" else "fence", until=ROUNDS - 1 if kind == "killed" else 1)
+            owner = start(_OWNER, "reset" if kind == "killed" else "fence", until=ROUNDS - 1 if kind == "killed" else 1)
             second = start(_SECOND, "again")
             everybody = [*ranks, owner, second]
             try:

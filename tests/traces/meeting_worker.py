@@ -1,6 +1,6 @@
 """A process at a meeting that records each of its memory accesses and system calls, and can be killed after one.
 
-``main()`` with ``<folder> <log> <process> <ranks> meet|again|fence|abort <rounds> <kill after> <hurried>``. An access
+``main()`` with ``<folder> <log> <process> <ranks> meet|again|fence|reset <rounds> <kill after> <hurried>``. An access
 and its record are made under one lock, so the records of all processes have the order of the accesses.
 """
 
@@ -21,7 +21,7 @@ from fdcomm.errors import BarrierBrokenError, BarrierMismatchError, CommTimeoutE
 from fdcomm.meeting import members
 from fdcomm.meeting.attendant import Attendant, Chair
 from fdcomm.meeting.hall import Hall, Room
-from fdcomm.meeting.layout import LIVES, LOST, TURN, round_of
+from fdcomm.meeting.layout import BROKEN, LIVES, LOST, TURN, round_of
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("FLAG", "GATE", "NAME", "main")
@@ -194,8 +194,8 @@ def _meet(hall: Hall, attendant: Attendant, words: Any, log: Log, rank: int, rou
     call, differs, life = 0, rank == hall.room.shape.ranks - 1, words[LIVES + rank]
     while call < _MOST_CALLS:
         call += 1
-        if rank == life == 0 and round_of(words[TURN]) == rounds - 1:
-            _until(lambda: words[LIVES] != life)  # this process is killed or given up before the last round
+        if rank == life == 0 and round_of(words[TURN]) >= rounds - 2:
+            _until(lambda: words[LIVES] != life)  # this process is killed or given up before the last rounds
         label = "other" if differs else ""
         log.mark("call", int(bool(label)))
         try:
@@ -204,7 +204,7 @@ def _meet(hall: Hall, attendant: Attendant, words: Any, log: Log, rank: int, rou
             outcome = next(what for kind, what in _OUTCOMES.items() if isinstance(error, kind))
             log.mark(f"ended {outcome}")
             differs = differs and outcome != "mismatch"
-            if outcome in ("broken", "refused") or (outcome == "lost" and not _found_again(words)):
+            if outcome == "refused" or (outcome in ("lost", "broken") and not _open_again(words)):
                 return
         else:
             log.mark("ended passed")
@@ -212,8 +212,8 @@ def _meet(hall: Hall, attendant: Attendant, words: Any, log: Log, rank: int, rou
                 return
 
 
-def _found_again(words: Any) -> bool:
-    return _until(lambda: not words[TURN] & LOST)
+def _open_again(words: Any) -> bool:
+    return _until(lambda: not words[TURN] & (LOST | BROKEN))
 
 
 def _until(holds: Callable[[], bool]) -> bool:
@@ -241,13 +241,16 @@ def main() -> None:
     room: Any = hall.room
     room.words, room.flags = _Words(words, log), _Words(room.flags, log, FLAG)
     room.kernel = _Kernel(room.kernel, log)
-    if what in ("fence", "abort"):
+    if what in ("fence", "reset"):
         _until(lambda: round_of(words[TURN]) >= int(rounds))
-        log.mark(f"ask {what}")
         if what == "fence":
+            log.mark("ask fence")
             members.fence(hall.room, 0, never)
         else:
+            log.mark("ask abort")
             members.abort(hall.room, never)
+            log.mark("ask reset")
+            members.reset(hall.room, never)
     else:
         if what == "again":
             log.mark("come")

@@ -22,7 +22,18 @@ def test_real_runs_are_accepted_and_altered_ones_are_not(seed: int, tmp_path: Pa
     for name, answer in zip(ALTERED, answers[len(runs) :], strict=True):
         assert all(answer), f"seed {seed}: {name}"
     counts = sum((accept(run).counts for run in runs), Counter[str]())
-    wanted = {"Kill", "AskFence", "Come", "StoreLife", "SeeWhy", "SeeStanding", "LookLocked", "Sleep", "Wake"}
+    wanted = {
+        "Kill",
+        "AskFence",
+        "AskReset",
+        "Come",
+        "StoreLife",
+        "SeeWhy",
+        "SeeStanding",
+        "LookLocked",
+        "Sleep",
+        "Wake",
+    }
     assert wanted <= set(counts), f"seed {seed}: {counts}"
     file = tmp_path / "run.ndjson"
     file.write_text("".join(f"{json.dumps(event)}\n" for event in runs[0]))

@@ -171,3 +171,17 @@ def test_no_arrival_stays_behind_only_because_another_process_decides(name: str)
         assert room.kernel.left < 0
         thread.join(_LIMIT_S)
         assert told == [0]
+
+
+def test_only_who_is_no_rank_undoes_an_abort(name: str) -> None:
+    with Meeting.create(name, 1, rank=0) as one, Meeting.attach(name) as owner:
+        assert not owner.reset()
+        assert one.abort()
+        with pytest.raises(BarrierBrokenError):
+            one.wait(timeout=_LIMIT_S)
+        with pytest.raises(RankError):
+            one.reset()
+        assert owner.broken
+        assert owner.reset()
+        assert not owner.reset()
+        assert one.wait(timeout=_LIMIT_S) == 0

@@ -173,6 +173,14 @@ Ask(what) ==
 AskAbort == Aborts /\ Ask("abort")
 AskFence == Fences /\ Ask("fence")
 
+\* The abort is undone. Nobody waits then, for a meeting that is not open refuses; so no wait has to be told why.
+AskReset ==
+    /\ Aborts /\ At(Owner, "done") /\ calls[Owner] = 0
+    /\ calls' = Set(calls, Owner, 1)
+    /\ do' = Set(do, Owner, "reset")
+    /\ To(Owner, "lock")
+    /\ UNCHANGED <<mem, buf, at, stamp, label, lock, came, told, alive>>
+
 \* Another process comes for rank 0.
 Come ==
     /\ Comes /\ At(Next0, "away") /\ mem.life[0] = 1
@@ -188,7 +196,7 @@ TakeLock(p) ==
     /\ To(p, "turn")
     /\ UNCHANGED <<mem, buf, at, stamp, label, do, calls, came, told, alive>>
 
-Free(p) == do[p] \in {"abort", "join"} \/ (p = Owner /\ do[p] = "fence")    \* not about a wait of one's own
+Free(p) == do[p] \in {"abort", "join", "reset"} \/ (p = Owner /\ do[p] = "fence")    \* not about a wait of one's own
 First == CHOOSE r \in Ranks : Gone(r) /\ \A q \in Ranks : Gone(q) => r <= q
 Whom(p) == IF p = Owner THEN 0 ELSE First
 SeeTurnLocked(p) ==
@@ -196,6 +204,7 @@ SeeTurnLocked(p) ==
     /\ LET t == Load(p, "turn", 0) IN
         /\ stamp' = IF Free(p) THEN Set(stamp, p, t) ELSE stamp
         /\ CASE Free(p) /\ do[p] = "abort" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "give" ELSE "why1") /\ UNCHANGED at
+             [] Free(p) /\ do[p] = "reset" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "next1" ELSE "give") /\ UNCHANGED at
              [] Free(p) /\ do[p] = "join" -> To(p, "life") /\ UNCHANGED at
              [] Free(p) -> To(p, IF Load(p, "life", 0) % 2 = 1 THEN "give" ELSE "life") /\ UNCHANGED at
              [] ~Free(p) /\ t # stamp[p] -> To(p, "give") /\ UNCHANGED at
@@ -244,6 +253,7 @@ StillLost == IF \E r \in Ranks \ {0} : mem.life[r] % 2 = 1 THEN 1 ELSE 0
 StoreTurn(p) ==
     /\ pc[p] \in {"next", "next1"}
     /\ Put(p, "turn", 0, IF do[p] = "join" THEN Ended(stamp[p], ((stamp[p] % 4) \div 2) * 2 + StillLost)
+                         ELSE IF do[p] = "reset" THEN Ended(stamp[p], stamp[p] % 2)
                          ELSE IF At(p, "next1") THEN Ended(stamp[p], Both(stamp[p] % 4, States[do[p]]))
                          ELSE Passed(stamp[p]))
     /\ at' = Set(at, p, 0)
@@ -295,7 +305,7 @@ Next ==
     \/ \E p \in Waiters : Rouse(p) \/ SeeAgain(p) \/ SeeDead(p) \/ LowerFlag(p)
     \/ \E p \in All : TakeLock(p) \/ SeeTurnLocked(p) \/ LookLocked(p) \/ StoreWithdrawn(p) \/ StoreLife(p)
     \/ \E p \in All : StoreWhy(p) \/ StoreTurn(p) \/ LoadFlags(p) \/ Wake(p) \/ GiveLock(p) \/ Flush(p) \/ Kill(p)
-    \/ AskAbort \/ AskFence \/ Come
+    \/ AskAbort \/ AskFence \/ AskReset \/ Come
 
 Spec == Init /\ [][Next]_vars
 

@@ -6,7 +6,7 @@ CONSTANTS
     N,                  \* number of ranks: processes 0 .. N-1
     L,                  \* number of labels
     Calls,              \* bound: waits of each rank
-    Aborts, Fences,     \* may process N, who is no rank, abort? give rank 0 up? One of them
+    Aborts, Fences,     \* may process N, who is no rank, abort, and undo that? give rank 0 up? One of them
     Absent,             \* ranks that do not wait
     Timed,              \* ranks whose waits may run out of time
     Mortal,             \* processes that may be killed
@@ -49,7 +49,7 @@ Count(t) == (t % 16) \div 4
 Open(t) == t % 4 = 0
 Passed(t) == (Gen(t) + 1) * 16
 Ended(t, state) == t - (t % 4) + 4 + state    \* a state that was there is kept: see StoreTurn
-States == [abort |-> 2, fence |-> 1, pass |-> 0, join |-> 0]
+States == [abort |-> 2, fence |-> 1, pass |-> 0, join |-> 0, reset |-> 0]
 Kinds == [abort |-> "broken", fence |-> "lost", pass |-> "mismatch", join |-> "lost"]
 Line(p) == IF OwnLine THEN p ELSE RankOf(p)
 
@@ -81,7 +81,7 @@ Counted(life, r) == IF r = 0 /\ life >= 2 THEN Next0 ELSE r
 TypeOK ==
     /\ mem.turn[0] \in Nat /\ \A r \in Ranks : mem.life[r] \in Nat
     /\ lock \in {-1} \cup All /\ alive \in [All -> BOOLEAN]
-    /\ \A p \in All : do[p] \in {"none", "pass", "withdraw", "fence", "abort", "join"}
+    /\ \A p \in All : do[p] \in {"none", "pass", "withdraw", "fence", "abort", "join", "reset"}
 
 \* A round that was passed had all ranks in it, with one label.
 PassNeedsAll ==

@@ -50,6 +50,7 @@ Observed ==
     \/ Name = "LowerFlag" /\ LowerFlag(Who)
     \/ Name = "AskAbort" /\ Who = Owner /\ AskAbort
     \/ Name = "AskFence" /\ Who = Owner /\ AskFence
+    \/ Name = "AskReset" /\ Who = Owner /\ AskReset
     \/ Name = "Come" /\ Who = Next0 /\ Come
     \/ Name = "TakeLock" /\ TakeLock(Who)
     \/ Name = "SeeTurnLocked" /\ SeeTurnLocked(Who)
