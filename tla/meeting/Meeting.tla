@@ -164,22 +164,17 @@ LowerFlag(p) ==
 -----------------------------------------------------------------------------
 (* Deciding, under the lock. *)
 
-Ask(what) ==
-    /\ At(Owner, "ask")
+Ask(from, what) ==
+    /\ At(Owner, from)
     /\ do' = Set(do, Owner, what)
     /\ To(Owner, "lock")
-    /\ UNCHANGED <<mem, buf, at, stamp, label, lock, calls, came, told, alive>>
+    /\ UNCHANGED <<mem, buf, at, stamp, label, lock, came, told, alive>>
 
-AskAbort == Aborts /\ Ask("abort")
-AskFence == Fences /\ Ask("fence")
+AskAbort == Aborts /\ Ask("ask", "abort") /\ UNCHANGED calls
+AskFence == Fences /\ Ask("ask", "fence") /\ UNCHANGED calls
 
 \* The abort is undone. Nobody waits then, for a meeting that is not open refuses; so no wait has to be told why.
-AskReset ==
-    /\ Aborts /\ At(Owner, "done") /\ calls[Owner] = 0
-    /\ calls' = Set(calls, Owner, 1)
-    /\ do' = Set(do, Owner, "reset")
-    /\ To(Owner, "lock")
-    /\ UNCHANGED <<mem, buf, at, stamp, label, lock, came, told, alive>>
+AskReset == Aborts /\ calls[Owner] = 0 /\ Ask("done", "reset") /\ calls' = Set(calls, Owner, 1)
 
 \* Another process comes for rank 0.
 Come ==
