@@ -139,10 +139,11 @@ def accept(run: list[Event]) -> Verdict:
 
 
 def _where(run: list[Event], action: str, value: int | None = None) -> int:
+    """Of a process that is not killed: of one that is, what follows may be nothing."""
     return next(
         number
         for number, event in enumerate(run)
-        if event["action"] == action and (value is None or event["value"] == value)
+        if event["action"] == action and event["who"] and (value is None or event["value"] == value)
     )
 
 
