@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
+    from fdcomm.meeting import Meeting, MeetingStatistics
     from fdcomm.pause import PauseControl, PauseStatistics
     from fdcomm.readiness import PartHealth, Readiness
     from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
@@ -122,6 +123,8 @@ __all__ = (
     "LayerProgress",
     "LayerSender",
     "LayerTimeoutError",
+    "Meeting",
+    "MeetingStatistics",
     "MemoryOrderError",
     "NoBlocksError",
     "NotPausedError",
@@ -195,6 +198,8 @@ _HOME: Final = {
     "Job": "fdcomm.jobs",
     "LayerProgress": "fdcomm.layerwise",
     "LayerSender": "fdcomm.layerwise",
+    "Meeting": "fdcomm.meeting",
+    "MeetingStatistics": "fdcomm.meeting",
     "PauseControl": "fdcomm.pause",
     "PauseStatistics": "fdcomm.pause",
     "PartHealth": "fdcomm.readiness",

@@ -101,6 +101,7 @@ CATALOGUE: dict[str, Listed] = {
     "ring.overflow": Listed(
         "models.ring_overflow:RingOverflow", "models.ring_bugs:OVERFLOW", "models.ring_overflow", of_model=True
     ),
+    "meeting": Listed("models.meeting:Meeting", "models.meeting_bugs:BUGS", "models.meeting_properties", of_model=True),
     "word": Listed("models.word:Word", "models.word_bugs:WORD", "models.word", of_model=True),
     "word.add": Listed("models.word_counter:Counter", "models.word_bugs:COUNTER"),
     "word.sequence": Listed(

@@ -34,6 +34,7 @@ JUDGES = {
     "layerwise": "models.layerwise_trace",
     "signal": "models.signal_trace",
     "ring": "models.ring_trace",
+    "meeting": "models.meeting_trace",
     "word": "models.word_trace",
     "control": "models.control_trace",
     "status": "models.status_trace",

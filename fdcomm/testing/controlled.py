@@ -74,9 +74,11 @@ class ControlledCondition:
             self.wake(waiter, woken=True)
 
     def wake(self, task: Task, *, woken: bool) -> None:
-        """Let the task leave its wait: it has to take the lock next."""
+        """Let the task leave its wait: it has to take the lock next. Who was killed in its wait never does."""
         if task in self._waiters:
             self._waiters.remove(task)
+        if task.op.kind == "killed":
+            return
         task.woken = woken
         task.op = Op("acquire", self.mutex.name, self.mutex)
 

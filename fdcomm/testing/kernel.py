@@ -39,8 +39,10 @@ class _Sleepers:
         self.tasks: list[Task] = []
 
     def wake(self, task: Task, *, woken: bool) -> None:
-        """End one sleep."""
+        """End one sleep. Of who was killed in its sleep nothing wakes."""
         self.tasks.remove(task)
+        if task.op.kind == "killed":
+            return
         task.woken = woken
         task.op = Op("woken")
 

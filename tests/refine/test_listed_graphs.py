@@ -15,6 +15,7 @@ from tests.refine import (
     gate_graphs,
     item_graphs,
     layerwise_graphs,
+    meeting_graphs,
     pause_graphs,
     published_graphs,
     readiness_graphs,
@@ -54,6 +55,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("ring/RingWait.tla", ring_graphs.WAITING),
         ("ring/RingOverflow.tla", ring_graphs.OVERFLOW),
         ("ring/RingPlace.tla", ring_graphs.PLACE),
+        ("meeting/Meeting.tla", meeting_graphs.FIXED),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),
     ]
     tables += [(module.path, module.configs) for module in published_graphs.MODULES.values()]

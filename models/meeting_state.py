@@ -1,0 +1,152 @@
+"""The state of ``models/meeting.py``: constants, words, and how a turn is made of its parts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, NamedTuple
+
+from models.guards import Removable
+from models.kernel import replaced
+
+__all__ = (
+    "KINDS",
+    "STATES",
+    "Config",
+    "Guards",
+    "Mem",
+    "State",
+    "both",
+    "count",
+    "ended",
+    "gen",
+    "load",
+    "moved",
+    "passed",
+    "put",
+)
+
+Word = int | str
+Store = tuple[str, int, Word]
+End = tuple[int, str]
+
+STATES: Final = {"abort": 2, "fence": 1, "pass": 0}
+KINDS: Final = {"abort": "broken", "fence": "lost", "pass": "mismatch", "join": "lost"}
+
+
+class Mem(NamedTuple):
+    """The words in memory."""
+
+    turn: tuple[int, ...]
+    word: tuple[int, ...]
+    label: tuple[int, ...]
+    flag: tuple[int, ...]
+    life: tuple[int, ...]
+    why: tuple[str, ...]
+
+
+class State(NamedTuple):
+    """All variables of the spec."""
+
+    mem: Mem
+    buf: tuple[tuple[Store, ...], ...]
+    pc: tuple[str, ...]
+    at: tuple[int, ...]
+    stamp: tuple[int, ...]
+    label: tuple[int, ...]
+    do: tuple[str, ...]
+    lock: int
+    calls: tuple[int, ...]
+    came: tuple[frozenset[tuple[int, int]], ...]
+    told: tuple[frozenset[End], ...]
+    alive: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Guards(Removable):
+    """The removable guards of the contract, under its names. Everything True is the fixed variant."""
+
+    LooksAgain: bool = True
+    WithdrawsLocked: bool = True
+    LabelsChecked: bool = True
+    FindsDead: bool = True
+    CompletesFence: bool = True
+    OwnLine: bool = True
+    ChecksLife: bool = True
+    Barrier: bool = True
+    Wakes: bool = True
+    Rechecks: bool = True
+
+
+@dataclass(frozen=True)
+class Config:
+    """Constants of the spec."""
+
+    ranks: int = 2
+    labels: int = 1
+    calls: int = 1
+    aborts: bool = False
+    fences: bool = False
+    absent: frozenset[int] = frozenset()
+    timed: frozenset[int] = frozenset()
+    mortal: frozenset[int] = frozenset()
+    comes: bool = False
+    spurious: bool = True
+    guards: Guards = field(default_factory=Guards)
+
+    def constants(self) -> dict[str, Any]:
+        """Return the constants under their names in the spec."""
+        return {
+            "N": self.ranks,
+            "L": self.labels,
+            "Calls": self.calls,
+            "Aborts": self.aborts,
+            "Fences": self.fences,
+            "Absent": self.absent,
+            "Timed": self.timed,
+            "Mortal": self.mortal,
+            "Comes": self.comes,
+            "Spurious": self.spurious,
+            **asdict(self.guards),
+        }
+
+
+def gen(turn: int) -> int:
+    """The round of a turn."""
+    return turn // 16
+
+
+def count(turn: int) -> int:
+    """How many endings without a pass the round has had."""
+    return turn % 16 // 4
+
+
+def passed(turn: int) -> int:
+    """The turn after a pass."""
+    return (gen(turn) + 1) * 16
+
+
+def ended(turn: int, state: int) -> int:
+    """The turn after an ending without a pass."""
+    return turn - turn % 4 + 4 + state
+
+
+def both(old: int, new: int) -> int:
+    """Lost, broken, or both."""
+    return old | new
+
+
+def load(s: State, p: int, word: str, place: int) -> Any:
+    """What a process loads: its own newest store on the way, else memory."""
+    own = [store[2] for store in s.buf[p] if store[:2] == (word, place)]
+    return own[-1] if own else getattr(s.mem, word)[place]
+
+
+def put(s: State, p: int, word: str, place: int, value: Word) -> State:
+    """A store on its way."""
+    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
+
+
+def moved(s: State, p: int, there: str, **fields: Any) -> State:
+    """A process goes on."""
+    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in fields.items()}
+    return s._replace(pc=replaced(s.pc, p, there), **changed)

@@ -1,0 +1,94 @@
+"""Recorded runs of processes at a meeting, judged by ``models/meeting.py``: ``who`` is the process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from models.acceptance import Observation, Verdict, judge
+from models.kernel import Action
+from models.meeting import Meeting
+from models.meeting_state import Config, State, load
+
+__all__ = ("accept_channel",)
+
+Event = dict[str, Any]
+_LINE = ("v", "protocol", "dp")
+_BOUNDS = ("ranks", "labels", "calls")
+_OUTCOMES = ("passed", "refused", "timeout", "mismatch", "lost", "broken")
+
+
+class _Malformed(Exception):
+    """The event cannot be one of this run."""
+
+
+def accept_channel(channel: str, events: list[Event]) -> Verdict:
+    """Judge one run: Open with its bounds, and then what the processes did."""
+    opening, *rest = events
+    bounds: list[Any] = [opening.get(name) for name in _BOUNDS]
+    if opening.get("action") != "Open" or not all(type(value) is int and value >= 1 for value in bounds):
+        return Verdict(
+            channel, False, 1, f"the first event must be Open, with {', '.join(_BOUNDS)}", json.dumps(opening)
+        )
+    ranks, labels, calls = bounds
+    waiters, everybody = frozenset((*range(ranks), ranks + 1)), frozenset(range(ranks + 2))
+    model = Meeting(Config(ranks, labels, calls, aborts=True, fences=True, timed=waiters, mortal=everybody, comes=True))
+    observations: list[Observation[State]] = []
+    wrong = ""
+    for event in rest:
+        try:
+            observations.append(_observe(model, event, opening))
+        except _Malformed as error:
+            wrong = str(error)
+            break
+    verdict = judge(model, model.initial(), observations, channel)
+    if wrong and verdict.accepted:
+        number = len(observations)
+        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=json.dumps(rest[number]))
+    return verdict
+
+
+def _observe(model: Meeting, event: Event, opening: Event) -> Observation[State]:
+    wanted = {"action", "who", "value", *_LINE}
+    if set(event) != wanted or any(event[key] != opening.get(key) for key in _LINE):
+        raise _Malformed(f"an event has exactly {sorted(wanted)}, and v, protocol and dp are those of Open")
+    name, who, value = event["action"], event["who"], event["value"]
+    if type(who) is not int or type(value) is not int or who not in model.everybody:
+        raise _Malformed(f"there is no process {who}, or no value")
+    if name == "Told":
+        if who not in model.waiters or not 0 <= value < len(_OUTCOMES):
+            raise _Malformed(f"process {who} is told nothing, or there is no outcome {value}")
+        return Observation(json.dumps(event), None, lambda a, b: _told(b, who, _OUTCOMES[value]))
+    if name not in model.actions:
+        raise _Malformed(f"{name!r} is not an action that a process notes")
+    params: tuple[tuple[str, int], ...] = (("process", who),)
+    if name == "Begin":
+        params = (("label", value), *params)
+    check = _checks(model, who).get(name)
+    return Observation(
+        json.dumps(event), Action(name, params), lambda a, b: "" if check is None else _is(check(a, b), value)
+    )
+
+
+def _checks(model: Meeting, p: int) -> dict[str, Callable[[State, State], object]]:
+    """What was loaded or stored, as the model says it."""
+    return {
+        "SeeLife": lambda a, b: load(a, p, "life", model.rank_of(p)),
+        "SeeStanding": lambda a, b: load(a, p, "life", model.rank_of(p)),
+        "StoreWord": lambda a, b: a.stamp[p],
+        "SeeTurn": lambda a, b: load(a, p, "turn", 0),
+        "StoreTurn": lambda a, b: load(b, p, "turn", 0),
+        "SeeWhy": lambda a, b: _OUTCOMES.index(next(what for turn, what in b.told[p] - a.told[p])),
+    }
+
+
+def _told(s: State, p: int, outcome: str) -> str:
+    """What a wait has said: of a refused one nobody stores the turn."""
+    ends = {what for turn, what in s.told[p] if what == outcome and (turn == s.stamp[p] or outcome == "refused")}
+    return "" if ends else f"{outcome} was noted, and the model says {sorted(s.told[p])}"
+
+
+def _is(found: object, noted: object) -> str:
+    return "" if found == noted else f"the model says {found}, and {noted} was noted"

@@ -1,0 +1,34 @@
+"""The configurations under which the code of the meeting is driven."""
+
+from __future__ import annotations
+
+from models.meeting_state import Config
+from tests.conformance.meeting_part import MeetingPart
+
+__all__ = ("LARGE", "RANDOM", "SMALL", "part_of")
+
+R = frozenset[int]
+
+SMALL: dict[str, Config] = {
+    "one of two may give up, the other be killed": Config(timed=R({0}), mortal=R({1})),
+    "another process comes": Config(ranks=1, fences=True, comes=True),
+    "somebody aborts, and undoes that": Config(ranks=1, aborts=True),
+}
+LARGE: dict[str, Config] = {
+    "another process comes, or somebody aborts": Config(ranks=1, aborts=True, fences=True, comes=True),
+    "2 labels": Config(labels=2),
+    "both may be killed, one may give up": Config(timed=R({0}), mortal=R({0, 1})),
+    "somebody aborts": Config(ranks=1, calls=2, aborts=True, mortal=R({0, 1})),
+}
+
+# Too large for every edge: random behaviours. The model counts three endings of a round without a pass.
+RANDOM: dict[str, Config] = {
+    "2 ranks, everything": Config(calls=6, aborts=True, fences=True, comes=True, timed=R({0, 1}), mortal=R({1, 2})),
+    "3 ranks, 2 labels": Config(ranks=3, labels=2, calls=2),
+    "3 ranks": Config(ranks=3, calls=4, timed=R({0}), mortal=R({2})),
+}
+
+
+def part_of(name: str) -> MeetingPart:
+    """Return the part that drives a plan."""
+    return MeetingPart({**SMALL, **LARGE, **RANDOM}[name])

@@ -1,0 +1,15 @@
+"""Level V4: random behaviours of the model of the meeting, done by the code."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.conformance.meeting_plans import RANDOM
+from tests.stateful.meeting_walks import run_random
+
+
+@pytest.mark.parametrize("plan", RANDOM)
+def test_random_behaviours(plan: str) -> None:
+    options = settings(max_examples=settings().max_examples // 3, suppress_health_check=list(HealthCheck))
+    assert len(run_random(plan, options, 150)) >= 12
