@@ -16,7 +16,8 @@ from fdcomm.forksafety import close_in_child
 from fdcomm.meeting.kernel import MEETING_KERNEL
 from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape
 from fdcomm.ring.board import Plain
-from fdcomm.ring.memory import KernelLocks, make_segment, open_segment, remove_segment, require_order
+from fdcomm.ring.locks import KernelLocks
+from fdcomm.ring.memory import make_segment, open_segment, remove_segment, require_order
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
