@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from typing import Any
 
@@ -11,10 +12,13 @@ from fdcomm.errors import (
     CommTimeoutError,
     ConfigError,
     HostLostError,
+    MemoryOrderError,
     PayloadError,
     PayloadTooLargeError,
     RankError,
+    SignalError,
 )
+from fdcomm.meeting_path import MeetingPath
 from fdcomm.ring.payload import decode
 from fdcomm.session import Session
 from fdcomm.stats import DispatchStatistics
@@ -30,6 +34,32 @@ class Handle(Session):
     def _act(self, protocol: str, action: str, *args: Any, timeout: float | None = 0.0, name: str = "") -> Any:
         """Do one action in the host. ``timeout`` is the action's own limit, ``name`` the public call."""
         return self._use(name or action).call("act", protocol, action, *args, timeout=timeout)
+
+    def _meeting(self, channel: str, name: str) -> MeetingPath | None:
+        """Return the meeting of a barrier's channel, in which the rank is claimed; None: it waits through the host."""
+        transport = self._use(name)
+        path = self._meetings.get(channel)
+        if path is not None or not self._paths or channel not in self._welcome["meetings"]:
+            return path
+        with self._opening:
+            self._use(name)
+            path = self._meetings.get(channel)
+            if path is None:
+                self._act(channel, "claim", name, name=name)
+                with contextlib.suppress(SignalError, MemoryOrderError):
+                    segment = self._welcome["meetings"][channel]
+                    path = MeetingPath(segment, self.client_id, transport.is_alive, transport.abandon)
+                    self._meetings[channel] = path
+        return path
+
+    def _told(self, channel: str, name: str) -> tuple[int, ...] | None:
+        """Return what a reset has to say; None when a look at the barrier's meeting says that it is not aborted."""
+        self._use(name)
+        path = self._meetings.get(channel)
+        if path is None:
+            return ()
+        path.check(name)
+        return (path.told,) if path.broken else None
 
     def _put(self, protocol: str, item: Any, timeout: Timeout, name: str, count: int = 1) -> None:
         """Pickle an item, in which are ``count`` things, and give it to every rank of a broadcast channel."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import warnings
 from types import TracebackType
 from typing import ClassVar, Literal, TypeAlias, TypeVar
@@ -23,6 +24,7 @@ from fdcomm.errors import (
 from fdcomm.host.layout import BROADCASTS, Kind
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
+from fdcomm.meeting_path import MeetingPath
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
 from fdcomm.transports.base import REPLY_GRACE_S, Transport
@@ -77,6 +79,8 @@ class Session:
         self._claimed = {BROADCASTS[self._kind][0]} if role == "reader" else set[str]()  # channels: its rank is claimed
         self._data_path = data_path
         self._paths: dict[str, DataPath] = {}
+        self._meetings: dict[str, MeetingPath] = {}  # barriers' channels in which it has claimed its rank
+        self._opening = threading.RLock()
         config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind, data_path)
         config.check()
         self._check_rank_and_role()
@@ -226,6 +230,10 @@ class Session:
         page, self._page = self._page, None
         host, self._host = self._host, None
         paths, self._paths = self._paths, {}
+        with self._opening:
+            meetings, self._meetings = self._meetings, {}
+        for meeting in meetings.values():
+            meeting.close(leave=goodbye)
         for path in paths.values():
             path.close(leave=goodbye)
         if transport is not None:

@@ -9,6 +9,7 @@ from models.barrier import Barrier
 from tests.conformance import barrier_faults as faults
 from tests.stateful.barrier_host_machine import run_host
 from tests.stateful.barrier_machine import run_core
+from tests.stateful.barrier_meeting_machine import run_meeting
 
 EVERY_ACTION = set(Barrier().actions)
 
@@ -36,3 +37,11 @@ def test_a_fault_of_the_core_is_found(fault: str) -> None:
 def test_every_event_occurs_over_a_real_host() -> None:
     occurred = run_host(settings(FIXED, stateful_step_count=25, max_examples=25, report_multiple_bugs=False))
     assert {name for name in EVERY_ACTION - {"Crash"} if not occurred[name]} == set()
+
+
+@pytest.mark.multiproc
+@pytest.mark.parametrize("remote", [(), (0,), (0, 1)])
+def test_every_action_occurs_where_ranks_meet_in_shared_memory(remote: tuple[int, ...]) -> None:
+    options = settings(FIXED, stateful_step_count=25, max_examples=15, report_multiple_bugs=False)
+    occurred = run_meeting(options, frozenset(remote))
+    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
