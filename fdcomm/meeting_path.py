@@ -80,7 +80,7 @@ class MeetingPath:
         try:
             self._attendant.wait(shortened(label), limit, operation, number)
         except PeerLostError as error:
-            if self._rank in error.missing:
+            if self._rank in error.missing or not self._is_alive():  # ranks that wait through the host go with it
                 raise _lost(operation) from error
             raise
         except (FencedError, HostLostError) as error:

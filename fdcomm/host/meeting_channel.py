@@ -90,9 +90,11 @@ class _Seat:
                 self._attendant.stop = lambda: refusals.fenced(operation) if self.over else None
             self._attendant.wait(shortened(label), timeout, operation, number)
         finally:
-            self._busy.release()
-            if self.over:
-                self.leave()
+            try:
+                if self.over:
+                    self._leave()
+            finally:
+                self._busy.release()
 
     @property
     def told(self) -> int:
@@ -104,10 +106,12 @@ class _Seat:
         self.over = True
         self._room.kernel.wake(self._room.address())
         if self._busy.acquire(timeout=_CONTROL_S):
-            self._busy.release()
-            self.leave()
+            try:
+                self._leave()
+            finally:
+                self._busy.release()
 
-    def leave(self) -> None:
+    def _leave(self) -> None:
         """Give the rank's line back. The host has given the rank up before if it was lost."""
         attendant, self._attendant = self._attendant, None
         if attendant is not None:
@@ -229,10 +233,12 @@ class MeetingChannel(Channel):
     def shut_down(self) -> None:
         """See :class:`Channel`: the meeting has no name any more. Who waits in it sees that the host is gone."""
         super().shut_down()
-        hall = self._places.hall
+        with self._readable:
+            hall, self._places.hall = self._places.hall, None  # who goes because the host ends is not lost
+            ending = list(self._seats.values())
         if hall is None:
             return
-        for seat in list(self._seats.values()):
+        for seat in ending:
             seat.end()
         hall.room.kernel.wake(hall.room.address())
         with contextlib.suppress(FdcommError, OSError):
