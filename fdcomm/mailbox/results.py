@@ -19,8 +19,8 @@ from fdcomm.errors import (
     UndeliverableError,
 )
 from fdcomm.forksafety import close_in_child
-from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.mailbox.values import MailboxStatistics, Piece, Undelivered
+from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.trace import Recorder
 
 __all__ = ("MAILBOX_EVENTS", "Results", "Send")
