@@ -74,9 +74,11 @@ def formats(allow_pickle: bool) -> tuple[Format, ...]:
 
 def limit_of(flags: int, timeout: Timeout) -> Timeout:
     """Return the time limit that ZeroMQ's flags ask for."""
-    if flags & ~int(zmq.NOBLOCK):
+    if not flags:
+        return timeout
+    if int(flags) != zmq.NOBLOCK:
         raise ConfigError(f"flags={flags!r}: only zmq.NOBLOCK is possible here")
-    return 0.0 if flags else timeout
+    return 0.0
 
 
 def require_safe(host: str, keys: CurveKeys | None, allow_pickle: bool) -> None:

@@ -68,7 +68,7 @@ class ZmqServerBase:
     ) -> None:
         if int(mode) not in _MODES:
             raise ConfigError(f"a server has the modes zmq.PULL, zmq.ROUTER and zmq.PUSH, not {mode!r}")
-        self.mode = mode
+        self.mode = int(mode)
         self.address = ""
         self._formats = options.formats(allow_pickle)
         self._limit = options.default_limit() if limit is None else limit
@@ -84,7 +84,7 @@ class ZmqServerBase:
     def _open(self, endpoint: str, more: dict[str, Any]) -> None:
         """Bind. ``zmq.ZMQError`` is the caller's to explain."""
         extra: dict[str, Any] = {"sndhwm": self._limit, **more}
-        if int(self.mode) == zmq.ROUTER:
+        if self.mode == zmq.ROUTER:
             extra["router_mandatory"] = True
         port = ZmqPort(self.mode, linger_s=self._linger_s, options=extra)
         try:
@@ -180,7 +180,7 @@ class ZmqServerBase:
             ProtocolViolationError: The request had its last result.
             ClosedError, ForkedHandleError: The server was closed, or is another process's.
         """
-        if int(self.mode) == zmq.PUSH:
+        if self.mode == zmq.PUSH:
             self.send_batch_response(data, timeout=timeout)
             return
         self._require(zmq.ROUTER, "send_response")
@@ -284,7 +284,7 @@ class ZmqServerBase:
         _LOG.warning("%s: refused: %s", operation, error if isinstance(error, UndecodableError) else "no UTF-8")
 
     def _require(self, mode: int, operation: str) -> None:
-        if int(self.mode) != mode:
+        if self.mode != mode:
             raise ConfigError(
                 f"{operation} is for servers of the mode zmq.{_MODES[int(mode)]}, not zmq.{_MODES[int(self.mode)]}",
                 operation=operation,

@@ -48,14 +48,14 @@ class ZmqClientBase:
     ) -> None:
         if int(mode) not in _MODES:
             raise ConfigError(f"a client has the modes zmq.PUSH, zmq.DEALER and zmq.PULL, not {mode!r}")
-        self.mode = mode
+        self.mode = int(mode)
         self.address = ""
         self._formats = options.formats(allow_pickle)
         self._limit = options.default_limit() if limit is None else limit
         self._timeout = timeout
         self._linger_s = linger_s
         self._socket: LockedSocket | None = None
-        self._edge: list[Buffer] = [b""] if int(mode) == zmq.DEALER else []
+        self._edge: tuple[Buffer, ...] = (b"",) if int(mode) == zmq.DEALER else ()
 
     def connect(self) -> None:
         """Connect. The server may come later. A second call does nothing."""
@@ -150,7 +150,7 @@ class ZmqClientBase:
 
     def _send(self, message: Buffer, operation: str, flags: int, timeout: Timeout) -> None:
         limit = options.limit_of(flags, self._timeout if timeout is DEFAULT else timeout)
-        self._connected(operation).send([*self._edge, message], operation, limit)
+        self._connected(operation).send((*self._edge, message), operation, limit)
 
     def _receive(self, operation: str, flags: int, timeout: Timeout) -> Buffer:
         limit = options.limit_of(flags, self._timeout if timeout is DEFAULT else timeout)
@@ -165,7 +165,7 @@ class ZmqClientBase:
         return self._socket
 
     def _require(self, mode: int, operation: str) -> None:
-        if int(self.mode) != mode:
+        if self.mode != mode:
             raise ConfigError(
                 f"{operation} is for clients of the mode zmq.{_MODES[int(mode)]}, not zmq.{_MODES[int(self.mode)]}",
                 operation=operation,

@@ -7,8 +7,11 @@ for who asks for it.
 
 from __future__ import annotations
 
+import copyreg
+import io
 import pickle
 import time
+from collections import ChainMap
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -24,6 +27,7 @@ Buffer: TypeAlias = "bytes | bytearray | memoryview[int]"
 FORMATS: Final[tuple[Format, ...]] = ("json", "msgpack", "pickle")
 VERSION: Final = 1
 
+_REDUCERS: Any = ChainMap(vars(ForkingPickler)["_extra_reducers"], copyreg.dispatch_table)
 _JSON = msgspec.json.Encoder()
 _MSGPACK = msgspec.msgpack.Encoder()
 
@@ -35,6 +39,15 @@ class Received(NamedTuple):
     sent_ns: int
 
 
+def _pickled(data: Any) -> bytes:
+    """As ``ForkingPickler.dumps``, with what others have registered there, in half of the time."""
+    to = io.BytesIO()
+    pickler = pickle.Pickler(to, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _REDUCERS
+    pickler.dump(data)
+    return to.getvalue()
+
+
 def dumps(data: list[Any] | tuple[Any, ...], how: Format) -> Buffer:
     """Return a list as bytes.
 
@@ -43,7 +56,7 @@ def dumps(data: list[Any] | tuple[Any, ...], how: Format) -> Buffer:
     """
     try:
         if how == "pickle":
-            return bytes(ForkingPickler.dumps(data, pickle.HIGHEST_PROTOCOL))
+            return _pickled(data)
         if how == "msgpack":
             return _MSGPACK.encode(data)
         if how == "json":
