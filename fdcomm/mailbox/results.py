@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final, TypeAlias
 
 from fdcomm.core.mailbox import Batch, Mailbox
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
@@ -70,6 +70,7 @@ class Results:
         self._ttl_s = ttl_s
         self._on_undelivered = undelivered
         self._runtime = runtime
+        self._clock = runtime.monotonic
         self._changed = runtime.condition()
         self._lock = lock_of(self._changed)
         self._waiting = 0
@@ -79,6 +80,7 @@ class Results:
         self._recorder = recorder
         self._where = {"protocol": "mailbox", "dp": dp}
         self._seq = 0
+        self._numbers: dict[type, dict[Hashable, int]] = {str: {}, bytes: {}}
         close_in_child(self)
         if recorder is not None:
             recorder.write({**self._where, "action": "Open", "capacity": capacity})
@@ -100,7 +102,7 @@ class Results:
                 return False
             self._touch(request)
             self._tell_waiting()
-            self._record("Handle", request, {"client": client.hex()})
+            self._record("Handle", request, {"client": self._number(client) if self._recorder else 0})
         self._fly(request, client, batch, "recv_result_handle", timeout)
         return True
 
@@ -225,7 +227,7 @@ class Results:
         lost: list[Undelivered] = []
         if self._ttl_s is None or self._core.closed:
             return lost
-        limit = self._runtime.monotonic() - self._ttl_s
+        limit = self._clock() - self._ttl_s
         for request, at in list(self._touched.items()):
             if at > limit:
                 break
@@ -238,7 +240,7 @@ class Results:
         return lost
 
     def _touch(self, request: str) -> None:
-        self._touched[request] = self._runtime.monotonic()
+        self._touched[request] = self._clock()
         self._touched.move_to_end(request)
 
     def _ended(self, request: str) -> None:
@@ -279,7 +281,7 @@ class Results:
                 request=request,
             )
 
-    def _record(self, action: str, request: str, args: dict[str, Any]) -> None:
+    def _record(self, action: str, request: str, args: dict[str, int]) -> None:
         if self._recorder is None:
             return
         self._seq += 1
@@ -290,8 +292,14 @@ class Results:
             "flying": len(entry.flying) if entry else 0,
             "kept": self._core.kept,
         }
-        event = {"seq": self._seq, "action": action, "args": {"request": request, **args}, "post": post}
+        about = {} if action == "Close" else {"request": self._number(request), **args}
+        event = {"seq": self._seq, "action": action, "args": about, "post": post}
         self._recorder.write({**self._where, **event})
+
+    def _number(self, name: Hashable) -> int:
+        """In a record, requests (text) and clients (bytes) are numbered in the order in which they come."""
+        known = self._numbers[type(name)]
+        return known.setdefault(name, len(known) + 1)
 
 
 def _undelivered(request: str, batch: Batch, why: str) -> Undelivered:
