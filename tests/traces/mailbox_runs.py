@@ -31,7 +31,7 @@ class _Clock:
 class World:
     """A server whose every event is random; clients are in memory."""
 
-    def __init__(self, rng: random.Random, *, capacity: int = 6, requests: int = 12) -> None:
+    def __init__(self, rng: random.Random, *, capacity: int = 6, requests: int = 30) -> None:
         self.rng = rng
         self.memory = Memory()
         self.wire = Wire()

@@ -18,12 +18,12 @@ from tla.mailbox_trace import judge
 def test_random_runs_are_accepted_by_the_model_and_fit_the_schema(seed: int) -> None:
     counts: Counter[str] = Counter()
     for number in range(10):
-        run = random_run(seed + number, 120)
+        run = random_run(seed + number, 200)
         (verdict,) = accept(lines_of(run))
         assert verdict.accepted, f"seed {seed + number}: {verdict}"
         assert [text for event in run if (text := problem(event, SCHEMA))] == []
         counts += verdict.counts
-    assert sum(counts.values()) > 400, f"seed {seed}: little happened: {counts}"
+    assert sum(counts.values()) > 300, f"seed {seed}: little happened: {counts}"
 
 
 @pytest.mark.tlc
