@@ -38,7 +38,8 @@ class LockedSocket:
         self._refusal: type[FdcommError] | None = None
         self.linger_s = port.linger_s
         close_in_child(self)
-        keep(self)
+        if runtime is SYSTEM:
+            keep(self)
 
     @property
     def closed(self) -> bool:
@@ -116,13 +117,14 @@ class LockedSocket:
         deadline = Deadline(timeout_seconds(timeout, operation), self._runtime.monotonic)
         with self._lock:
             self._require(operation)
-            self._port.prepare()
+            self._port.prepare(what)
             self._waiting[what] += 1
         try:
             while True:
                 late = deadline.expired()
                 with self._lock:
                     self._require(operation)
+                    self._port.hush(what)
                     done = act()
                     # A look at the events takes in what ZeroMQ's send has put off.
                     if not done and self._port.events() & what:
@@ -150,8 +152,10 @@ class LockedSocket:
         readers, writers = self._waiting[READ] - (but == READ), self._waiting[WRITE] - (but == WRITE)
         if (readers > 0 or writers > 0) and self._refusal is None:
             events = self._port.events()
-            if (events & READ and readers > 0) or (events & WRITE and writers > 0):
-                self._port.ring()
+            if events & READ and readers > 0:
+                self._port.ring(READ)
+            if events & WRITE and writers > 0:
+                self._port.ring(WRITE)
 
     def _require(self, operation: str) -> None:
         if self._refusal is None:

@@ -54,8 +54,11 @@ class Port(Protocol):
     def events(self) -> int:
         """Return what can be done now: READ, WRITE."""
 
-    def prepare(self) -> None:
-        """Count one who is about to wait."""
+    def prepare(self, what: int) -> None:
+        """Count one who is about to wait, to READ or to WRITE."""
+
+    def hush(self, what: int) -> None:
+        """Silence the bell of these waits: who calls it looks now."""
 
     def wait(self, what: int, seconds: float | None) -> None:
         """Return when something may have changed, after ``seconds`` at the latest. Called without the lock."""
@@ -63,8 +66,8 @@ class Port(Protocol):
     def done(self) -> None:
         """Count one who has waited."""
 
-    def ring(self) -> None:
-        """End the waits."""
+    def ring(self, what: int) -> None:
+        """End these waits: each kind has a bell of its own."""
 
     def close(self) -> None:
         """Close. Waits that are under way end."""
@@ -90,7 +93,7 @@ class ZmqPort:
             setattr(self.socket, name, value)
         self._routes = kind == zmq.ROUTER
         self._fd: int = self.socket.getsockopt(zmq.FD)  # type: ignore[assignment]
-        self._bell: tuple[int, int] | None = None
+        self._bells: dict[int, tuple[int, int]] = {}
         self._sleepers = 0
         self._closed = False
         self._ends: list[tuple[str, bool]] = []
@@ -158,43 +161,42 @@ class ZmqPort:
         events: int = self.socket.getsockopt(zmq.EVENTS)  # type: ignore[assignment]
         return (READ if events & zmq.POLLIN else 0) | (WRITE if events & zmq.POLLOUT and not self._routes else 0)
 
-    def prepare(self) -> None:
+    def prepare(self, what: int) -> None:
         """Count one who is about to wait. Under the lock."""
-        if self._bell is None:
-            self._bell = os.pipe()
-            for end in self._bell:
+        if what not in self._bells:
+            self._bells[what] = os.pipe()
+            for end in self._bells[what]:
                 os.set_blocking(end, False)
         self._sleepers += 1
 
-    def done(self) -> None:
-        """Count one who has waited, and silence the bell. Under the lock."""
-        self._sleepers -= 1
-        if self._bell is None:
-            return
+    def hush(self, what: int) -> None:
+        """Silence a bell; after a close it goes on. Under the lock."""
         if not self._closed:
             with contextlib.suppress(BlockingIOError):
-                os.read(self._bell[0], 4096)
-        elif not self._sleepers:
-            self._drop_bell()
+                os.read(self._bells[what][0], 4096)
 
     def wait(self, what: int, seconds: float | None) -> None:
         """Wait for ZeroMQ's signal or the bell. Without the lock."""
-        bell = self._bell
-        if bell is None or self._closed:
-            return
         if what == WRITE and self._routes:
             time.sleep(_LOOK_S if seconds is None else min(_LOOK_S, seconds))
             return
         poll = select.poll()
-        poll.register(self._fd, select.POLLIN)
-        poll.register(bell[0], select.POLLIN)
+        if not self._closed:
+            poll.register(self._fd, select.POLLIN)
+        poll.register(self._bells[what][0], select.POLLIN)
         poll.poll(None if seconds is None else max(0.0, seconds) * 1000)
 
-    def ring(self) -> None:
-        """End the waits. Under the lock."""
-        if self._bell is not None:
+    def done(self) -> None:
+        """Count one who has waited. Under the lock."""
+        self._sleepers -= 1
+        if self._closed and not self._sleepers:
+            self._drop_bells()
+
+    def ring(self, what: int) -> None:
+        """Ring. Under the lock."""
+        if what in self._bells:
             with contextlib.suppress(BlockingIOError):  # it is full, so it rings
-                os.write(self._bell[1], b"\0")
+                os.write(self._bells[what][1], b"\0")
 
     def close(self) -> None:
         """Close. Under the lock. Idempotent."""
@@ -202,19 +204,20 @@ class ZmqPort:
             return
         self._closed = True
         self.socket.close()
-        if self._sleepers:
-            self.ring()
-        else:
-            self._drop_bell()
+        self.ring(READ)
+        self.ring(WRITE)
+        if not self._sleepers:
+            self._drop_bells()
 
     def after_fork_in_child(self) -> None:
         """The child keeps no copy of the connections nor of the bell; pyzmq leaves the socket alone."""
         self._closed = True
         for endpoint, bound in self._ends:
             close_of(endpoint, bound=bound)
-        self._drop_bell()
+        self._drop_bells()
 
-    def _drop_bell(self) -> None:
-        bell, self._bell = self._bell, None
-        for end in bell or ():
-            os.close(end)
+    def _drop_bells(self) -> None:
+        bells, self._bells = self._bells, {}
+        for bell in bells.values():
+            for end in bell:
+                os.close(end)
