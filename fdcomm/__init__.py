@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
+    from fdcomm.mailbox.zmq_client import ZmqIpcClient, ZmqTcpClient
+    from fdcomm.mailbox.zmq_server import ZmqIpcServer, ZmqTcpServer
     from fdcomm.pause import PauseControl, PauseStatistics
     from fdcomm.readiness import PartHealth, Readiness
     from fdcomm.rearrange import RearrangeControl, RearrangeOutcome, RearrangeStatus
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from fdcomm.transfer_port import TransferPort, TransferResult
     from fdcomm.transfer_tasks import TransferTasks
     from fdcomm.worker_queue import EngineWorkerQueue
+    from fdcomm.zsocket.curve import CurveKeys
 
 __all__ = (
     "DEFAULT",
@@ -105,6 +108,7 @@ __all__ = (
     "ControlRequest",
     "ControlResult",
     "ControlServer",
+    "CurveKeys",
     "DispatchStatistics",
     "DuplicateRankError",
     "EngineCacheQueue",
@@ -182,6 +186,10 @@ __all__ = (
     "UndeliverableError",
     "UnsafeConfigError",
     "Word",
+    "ZmqIpcClient",
+    "ZmqIpcServer",
+    "ZmqTcpClient",
+    "ZmqTcpServer",
     "__version__",
     "http_code",
     "shared_memory_exists",
@@ -229,6 +237,11 @@ _HOME: Final = {
     "TransferResult": "fdcomm.transfer_port",
     "TransferTasks": "fdcomm.transfer_tasks",
     "EngineWorkerQueue": "fdcomm.worker_queue",
+    "ZmqIpcClient": "fdcomm.mailbox.zmq_client",
+    "ZmqTcpClient": "fdcomm.mailbox.zmq_client",
+    "ZmqIpcServer": "fdcomm.mailbox.zmq_server",
+    "ZmqTcpServer": "fdcomm.mailbox.zmq_server",
+    "CurveKeys": "fdcomm.zsocket.curve",
 }
 """Name -> the module that has it, for all that is imported late."""
 
