@@ -2,3 +2,10 @@
 
 Protocol: ``spec/mailbox.toml``.
 """
+
+import logging
+
+__all__ = ()
+
+# A program that does not listen to the log is not to have it on its stderr.
+logging.getLogger("fdcomm.mailbox").addHandler(logging.NullHandler())

@@ -104,11 +104,8 @@ def run_many(name: str, seed: int, requests: int, clients: int, kills: int) -> F
                 figures.killed += 1
                 living.append(_Client(name, f"{victim.who}x", seed, each // 2))
                 started.append(living[-1])
-        statistics = router.statistics()
     figures.requests = len(of_requests)
     _judge(figures, started, of_requests, lost)
-    if statistics.kept:
-        figures.wrong.append(f"{statistics} is left")
     return figures
 
 
@@ -143,7 +140,9 @@ def _judge(figures: Figures, clients: list[_Client], results: dict[str, int], lo
                     figures.wrong.append((client.who, about))
             elif not (what == "missing" and client.killed):
                 figures.wrong.append((client.who, what, about))
+    # What a killed client has not asked for is kept until the close, which tells it.
     undeliverable = {one.request for one in lost}
+    figures.wrong += [one for one in lost if one.request.rpartition("-")[0] not in killed]
     for request in results:
         ended = done[request] == 1
         if ended:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -86,7 +85,6 @@ def _v4(size: str) -> list[Check]:
 
 
 def _runs(what: str, examples: int, steps: int) -> Row:
-    logging.getLogger("fdcomm.mailbox").setLevel(logging.ERROR)
     run, wanted = (run_core, set(Mailbox().actions)) if what == _CORE else (run_server, set(MAILBOX_EVENTS))
     return rows.random_runs(_P, what, run, wanted, examples, steps)
 
@@ -101,7 +99,6 @@ def _v5(size: str) -> list[Check]:
 
 
 def _schedules(name: str) -> Row:
-    logging.getLogger("fdcomm.mailbox").setLevel(logging.ERROR)
     return rows.schedules(_P, name, *{**PROGRAMS, **LONG}[name])
 
 
@@ -121,7 +118,6 @@ def _v6(size: str) -> list[Check]:
 
 
 def _judged(count: int, acts: int) -> Row:
-    logging.getLogger("fdcomm.mailbox").setLevel(logging.ERROR)
     whole = whole_run()
     good = [whole, *(random_run(_SEED + number, acts) for number in range(count))]
     occurred = Counter(event["action"] for run in good for event in run)

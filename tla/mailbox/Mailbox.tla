@@ -22,8 +22,8 @@ CONSTANTS
     Idle,           \* a request may be idle for longer than its limit
     Closes          \* the server may be closed
 
-CONSTANTS OneSender, LooksAgain, FirstOwner, Mandatory, Bounds, Expires, EndedRefused, FlushEnds,
-          TellsUnsent
+CONSTANTS
+    OneSender, LooksAgain, FirstOwner, Mandatory, Bounds, Expires, EndedRefused, FlushEnds, TellsUnsent
 
 All == 1 .. Requests
 Guards == <<OneSender, LooksAgain, FirstOwner, Mandatory, Bounds, Expires, EndedRefused, FlushEnds,
