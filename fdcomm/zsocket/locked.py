@@ -65,6 +65,8 @@ class LockedSocket:
             sent = self._port.send(parts)
             if sent:
                 self._tell_others()
+            else:
+                self._prepare(WRITE)
         if not sent:
             self._until(lambda: self._port.send(parts), WRITE, operation, timeout)
 
@@ -76,9 +78,13 @@ class LockedSocket:
             ClosedError: The socket was closed, also while this call waited.
             ForkedHandleError: It came here by fork.
         """
-        parts = self.look(operation)
-        if parts is not None:
-            return parts
+        with self._lock:
+            self._require(operation)
+            parts = self._port.receive()
+            if parts is not None:
+                self._tell_others()
+                return parts
+            self._prepare(READ)
         got: list[list[Buffer]] = []
 
         def receive() -> bool:
@@ -113,25 +119,18 @@ class LockedSocket:
             self._refusal = ForkedHandleError
             self._port.after_fork_in_child()
 
+    def _prepare(self, what: int) -> None:
+        """Somebody is about to wait, because a look was in vain. Under the lock; :meth:`_until` undoes it."""
+        self._port.prepare(what)
+        self._waiting[what] += 1
+        self._tell_others(but=what)
+
     def _until(self, act: Callable[[], bool], what: int, operation: str, timeout: Timeout) -> None:
-        deadline = Deadline(timeout_seconds(timeout, operation), self._runtime.monotonic)
-        with self._lock:
-            self._require(operation)
-            self._port.prepare(what)
-            self._waiting[what] += 1
         try:
+            deadline = Deadline(timeout_seconds(timeout, operation), self._runtime.monotonic)
+            # What ZeroMQ's send has put off is taken in by a look at the events.
+            late = deadline.expired() and what == READ
             while True:
-                late = deadline.expired()
-                with self._lock:
-                    self._require(operation)
-                    self._port.hush(what)
-                    done = act()
-                    # A look at the events takes in what ZeroMQ's send has put off.
-                    if not done and self._port.events() & what:
-                        done = act()
-                    self._tell_others(but=what)
-                if done:
-                    return
                 if late:
                     raise CommTimeoutError(
                         f"{operation}: {self._what}: "
@@ -140,7 +139,21 @@ class LockedSocket:
                         operation=operation,
                         waited_s=deadline.waited(),
                     )
-                self._port.wait(what, deadline.remaining())
+                if what == READ:
+                    self._port.wait(what, deadline.remaining())
+                late = deadline.expired()
+                with self._lock:
+                    self._require(operation)
+                    self._port.hush(what)
+                    done = act()
+                    if not done and what == WRITE and self._port.events() & WRITE:
+                        done = act()
+                    if not done:
+                        self._tell_others(but=what)
+                if done:
+                    return
+                if what == WRITE and not late:
+                    self._port.wait(what, deadline.remaining())
         finally:
             with self._lock:
                 self._waiting[what] -= 1

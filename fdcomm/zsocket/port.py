@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import os
 import select
 import time
@@ -94,6 +93,7 @@ class ZmqPort:
         self._routes = kind == zmq.ROUTER
         self._fd: int = self.socket.getsockopt(zmq.FD)  # type: ignore[assignment]
         self._bells: dict[int, tuple[int, int]] = {}
+        self._rings = {READ: False, WRITE: False}
         self._sleepers = 0
         self._closed = False
         self._ends: list[tuple[str, bool]] = []
@@ -165,15 +165,13 @@ class ZmqPort:
         """Count one who is about to wait. Under the lock."""
         if what not in self._bells:
             self._bells[what] = os.pipe()
-            for end in self._bells[what]:
-                os.set_blocking(end, False)
         self._sleepers += 1
 
     def hush(self, what: int) -> None:
         """Silence a bell; after a close it goes on. Under the lock."""
-        if not self._closed:
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._bells[what][0], 4096)
+        if not self._closed and self._rings[what]:
+            self._rings[what] = False
+            os.read(self._bells[what][0], 4096)
 
     def wait(self, what: int, seconds: float | None) -> None:
         """Wait for ZeroMQ's signal or the bell. Without the lock."""
@@ -194,9 +192,9 @@ class ZmqPort:
 
     def ring(self, what: int) -> None:
         """Ring. Under the lock."""
-        if what in self._bells:
-            with contextlib.suppress(BlockingIOError):  # it is full, so it rings
-                os.write(self._bells[what][1], b"\0")
+        if what in self._bells and not self._rings[what]:
+            self._rings[what] = True
+            os.write(self._bells[what][1], b"\0")
 
     def close(self) -> None:
         """Close. Under the lock. Idempotent."""
