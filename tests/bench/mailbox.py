@@ -97,7 +97,7 @@ def _peer(variant: str, there: str, back: str) -> None:
 
 @contextmanager
 def _pair(variant: str) -> Iterator[End]:
-    there, back = f"there-{os.getpid()}", f"back-{os.getpid()}"
+    there, back = f"there-{variant}-{os.getpid()}", f"back-{variant}-{os.getpid()}"
     peer = Popen([sys.executable, "-m", "tests.bench.mailbox", "--peer", variant, there, back], stdin=DEVNULL)
     try:
         with ExitStack() as undo:

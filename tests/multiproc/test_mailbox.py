@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
@@ -19,11 +18,13 @@ from fdcomm import (
     ZmqIpcClient,
     ZmqIpcServer,
 )
-from tests.faults.remote import fds_of, until
+from tests.faults.zsockets import sockets_end, zeromq_runs
 from tests.multiproc.mailbox_run import run_many
 from tests.races import nursery
 from tests.races.pipes import WATCHDOG_S, read_line
 from tests.races.race import wait_until
+
+__all__ = ("sockets_end", "zeromq_runs")
 
 pytestmark = pytest.mark.multiproc
 
@@ -32,24 +33,13 @@ _CHILD = "tests.multiproc.mailbox_child"
 
 @pytest.fixture(scope="module", autouse=True)
 def the_process_that_forks() -> Iterator[None]:
-    """It is a child of this one, and the context has descriptors, from before the first test until after the last."""
+    """It is a child of this one from before the first test until after the last."""
     with _born("serve", f"first-{os.getpid()}", "PULL") as first:
         read_line(first)
-        with ZmqIpcServer(f"warm-{os.getpid()}", zmq.ROUTER):
-            pass
     with ZmqIpcServer(f"first-{os.getpid()}", zmq.PULL):  # it removes what the killed one has left
         pass
     yield
     nursery.end()
-
-
-@pytest.fixture(autouse=True)
-def sockets_end(nothing_is_left: None) -> Iterator[None]:
-    """A thread of ZeroMQ closes sockets, some time after their close."""
-    before = fds_of()
-    yield
-    gc.collect()
-    until(lambda: fds_of() <= before, "the descriptors of sockets are closed")
 
 
 @contextmanager
