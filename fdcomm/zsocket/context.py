@@ -7,7 +7,6 @@ copies of the connections are closed, so that peers see the parent's death.
 from __future__ import annotations
 
 import atexit
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -17,9 +16,6 @@ import zmq
 from fdcomm.forksafety import close_in_child, no_fork
 
 __all__ = ("Closable", "at_end", "context", "keep")
-
-# What the end of a context may take beyond the longest linger of its sockets.
-_GRACE_S = 1.0
 
 
 class Closable(Protocol):
@@ -37,14 +33,12 @@ class _Process:
     def __init__(self) -> None:
         self.context: zmq.Context[zmq.Socket[bytes]] | None = None
         self.open: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.linger_s = 0.0
         self.enders: list[Callable[[], None]] = []
 
     def after_fork_in_child(self) -> None:
         """pyzmq neither closes nor ends what another process made; so these references may go."""
         self.context = None
         self.open = weakref.WeakSet()
-        self.linger_s = 0.0
         self.enders = []
         close_in_child(self)
 
@@ -65,7 +59,6 @@ def keep(thing: Closable) -> None:
     """Close the socket at the end of the process, if nobody has by then."""
     with no_fork():
         _process.open.add(thing)
-        _process.linger_s = max(_process.linger_s, thing.linger_s)
 
 
 def at_end(ender: Callable[[], None]) -> None:
@@ -83,10 +76,8 @@ def _end() -> None:
         thing.close()
     for ender in _process.enders:
         ender()
-    # Ending a context waits for its sockets. One that somebody made by other means may have no limit.
-    waits = threading.Thread(target=ending.term, name="fdcomm-zmq-end", daemon=True)
-    waits.start()
-    waits.join(_process.linger_s + _GRACE_S)
+    # This waits for what lingers. A socket that somebody has made by other means, and left open, lingers no more.
+    ending.destroy(linger=0)
 
 
 atexit.register(_end)
