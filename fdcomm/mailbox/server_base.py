@@ -37,7 +37,8 @@ class ZmqServerBase:
     """A server. Safe to use from several threads; after a fork only the parent may use it.
 
     ``zmq.PULL`` receives requests. ``zmq.ROUTER`` receives handles, each of which says that a client waits for the
-    results of a request, and sends the results; also commands and their answers. ``zmq.PUSH`` sends batches of
+    results of a request, and sends the results; or it receives commands and answers them (not both: a message is
+    received by whoever looks first). ``zmq.PUSH`` sends batches of
     results to the clients that pull, each to one of them.
 
     Args:
