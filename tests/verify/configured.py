@@ -14,6 +14,7 @@ from models import (
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
+    mailbox_shipped,
     meeting,
     meeting_state,
     readiness_shipped,
@@ -37,6 +38,8 @@ from models.blocks import Config as BlocksConfig
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
+from models.mailbox import Config as MailboxConfig
+from models.mailbox import Mailbox
 from models.readiness import Config as ReadinessConfig
 from models.readiness import Readiness
 from models.rearrange import Config as RearrangeConfig
@@ -70,6 +73,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "MCBlocks": (BlocksConfig, Blocks),
     "BlocksShipped": (blocks_shipped.Config, blocks_shipped.BlocksShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
+    "MCMailbox": (MailboxConfig, Mailbox),
+    "MCMailboxShipped": (mailbox_shipped.Config, mailbox_shipped.MailboxShipped),
     "MCSignal": (SignalConfig, Signal),
     "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
     "MCTransfer": (TransferConfig, Transfer),
