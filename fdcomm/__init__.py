@@ -61,6 +61,8 @@ from fdcomm.errors import (
     TaskEndedError,
     TransferCancelledError,
     TransferFailedError,
+    UndecodableError,
+    UndeliverableError,
     UnsafeConfigError,
 )
 
@@ -176,6 +178,8 @@ __all__ = (
     "TransferResult",
     "TransferTask",
     "TransferTasks",
+    "UndecodableError",
+    "UndeliverableError",
     "UnsafeConfigError",
     "Word",
     "__version__",

@@ -64,6 +64,8 @@ __all__ = (
     "TaskEndedError",
     "TransferCancelledError",
     "TransferFailedError",
+    "UndecodableError",
+    "UndeliverableError",
     "UnsafeConfigError",
 )
 
@@ -326,3 +328,11 @@ class TransferFailedError(FdcommError, RuntimeError):
 
 class HandlerTimeoutError(FdcommError, TimeoutError):
     """A handler of transfer tasks runs longer than its limit. Its task has failed; its job counts until it ends."""
+
+
+class UndecodableError(FdcommError, ValueError):
+    """A message is in a format that the receiver does not accept, or is damaged. It is lost, and nothing else is."""
+
+
+class UndeliverableError(FdcommError, ConnectionError):
+    """The process that the message is for is gone, or has asked for nothing. ``request`` is the id of the request."""

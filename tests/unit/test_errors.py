@@ -66,6 +66,8 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "StatusCancelledError": (RuntimeError,),
     "TransferCancelledError": (RuntimeError,),
     "TransferFailedError": (RuntimeError,),
+    "UndecodableError": (ValueError,),
+    "UndeliverableError": (ConnectionError,),
     "UnsafeConfigError": (ValueError,),
 }
 

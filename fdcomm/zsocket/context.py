@@ -1,0 +1,81 @@
+"""The ZeroMQ context of this process, and the end of its sockets: with the process, within their linger.
+
+One context serves all sockets of a process. A forked child gets its own: what came by fork is left alone, and its
+copies of the connections are closed, so that peers see the parent's death.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import weakref
+from typing import Any, Protocol
+
+import zmq
+
+from fdcomm.forksafety import close_in_child, no_fork
+
+__all__ = ("Closable", "context", "keep")
+
+# What the end of a context may take beyond the longest linger of its sockets.
+_GRACE_S = 1.0
+
+
+class Closable(Protocol):
+    """A socket that this process closes at its end."""
+
+    linger_s: float
+
+    def close(self) -> None:
+        """Close it; what is unsent is still sent for ``linger_s`` seconds."""
+
+
+class _Process:
+    """The context, and who uses it."""
+
+    def __init__(self) -> None:
+        self.context: zmq.Context[zmq.Socket[bytes]] | None = None
+        self.open: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.linger_s = 0.0
+
+    def after_fork_in_child(self) -> None:
+        """pyzmq neither closes nor ends what another process made; so these references may go."""
+        self.context = None
+        self.open = weakref.WeakSet()
+        self.linger_s = 0.0
+        close_in_child(self)
+
+
+_process = _Process()
+close_in_child(_process)
+
+
+def context() -> zmq.Context[zmq.Socket[bytes]]:
+    """Return the context of this process."""
+    with no_fork():
+        if _process.context is None:
+            _process.context = zmq.Context()
+        return _process.context
+
+
+def keep(thing: Closable) -> None:
+    """Close the socket at the end of the process, if nobody has by then."""
+    with no_fork():
+        _process.open.add(thing)
+        _process.linger_s = max(_process.linger_s, thing.linger_s)
+
+
+def _end() -> None:
+    """Close what is open. Lingers run side by side, so the end takes as long as the longest."""
+    ending, _process.context = _process.context, None
+    if ending is None:
+        return
+    for thing in list(_process.open):
+        thing.close()
+    # Ending a context waits for its sockets. One that somebody made by other means may have no limit.
+    waits = threading.Thread(target=ending.term, name="fdcomm-zmq-end", daemon=True)
+    waits.start()
+    waits.join(_process.linger_s + _GRACE_S)
+
+
+atexit.register(_end)
