@@ -64,6 +64,8 @@ from fdcomm.errors import (
     UndecodableError,
     UndeliverableError,
     UnsafeConfigError,
+    WrongRoleError,
+    WrongThreadError,
 )
 
 if TYPE_CHECKING:
@@ -181,6 +183,8 @@ __all__ = (
     "UndecodableError",
     "UndeliverableError",
     "UnsafeConfigError",
+    "WrongRoleError",
+    "WrongThreadError",
     "Word",
     "__version__",
     "http_code",
