@@ -13,12 +13,11 @@ from typing import Any, Literal, TypeVar
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.errors import CommTimeoutError
 from fdcomm.mq.config import Config, Delivery, Role
-from fdcomm.mq.consumer import ConsumerStatistics
 from fdcomm.mq.fmq import FMQ
 from fdcomm.mq.frames import Message
-from fdcomm.mq.producer import ProducerStatistics
 from fdcomm.mq.queue import Queue
-from fdcomm.mq.topic import Topic, TopicStatistics
+from fdcomm.mq.statistics import ConsumerStatistics, ProducerStatistics, TopicStatistics
+from fdcomm.mq.topic import Topic
 
 __all__ = ("AsyncFMQ", "AsyncQueue", "AsyncTopic")
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from fdcomm.mq.config import Config, Curve, Endpoint, EndpointType, Role, SocketOptions, load_config
-from fdcomm.mq.consumer import ConsumerStatistics
+from fdcomm.mq.config import Config, Endpoint, EndpointType, Role, SocketOptions, load_config
 from fdcomm.mq.factory import FMQFactory
 from fdcomm.mq.fmq import FMQ
 from fdcomm.mq.frames import Message
-from fdcomm.mq.producer import ProducerStatistics
 from fdcomm.mq.queue import Queue
-from fdcomm.mq.topic import Topic, TopicStatistics
+from fdcomm.mq.statistics import ConsumerStatistics, ProducerStatistics, TopicStatistics
+from fdcomm.mq.topic import Topic
+from fdcomm.zsocket.curve import CurveKeys
 
 __all__ = (
     "FMQ",
     "Config",
     "ConsumerStatistics",
-    "Curve",
+    "CurveKeys",
     "Endpoint",
     "EndpointType",
     "FMQFactory",

@@ -10,9 +10,10 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from fdcomm.errors import ConfigError
+from fdcomm.zsocket.curve import CurveKeys
 from fdcomm.zsocket.paths import socket_file
 
-__all__ = ("Config", "Curve", "Delivery", "Endpoint", "EndpointType", "Role", "SocketOptions", "load_config", "role_of")
+__all__ = ("Config", "Delivery", "Endpoint", "EndpointType", "Role", "SocketOptions", "load_config", "role_of")
 
 ENVIRONMENT: Final = "FMQ_CONFIG_JSON"
 Delivery = Literal["acknowledged", "forget"]
@@ -34,28 +35,6 @@ class Role(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Curve:
-    """CURVE keys, Z85 (40 characters), as ``zmq.curve_keypair()`` makes them.
-
-    Attributes:
-        public: Of this side.
-        secret: Of this side.
-        server: Public key of the side that binds (a queue's consumer, a topic's publisher); for the others.
-        clients: Public keys of those who may connect; for the side that binds. Nobody else is let in.
-    """
-
-    public: str
-    secret: str = field(repr=False)
-    server: str = ""
-    clients: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for key in (self.public, self.secret, *self.clients, *([self.server] if self.server else [])):
-            if len(key) != 40:
-                raise ConfigError("a CURVE key has 40 characters (Z85), as zmq.curve_keypair() returns them")
-
-
-@dataclass(frozen=True)
 class Endpoint:
     """Where a queue or a topic is.
 
@@ -64,14 +43,15 @@ class Endpoint:
         address: "ipc": a path; a relative one is in ``Config.ipc_root``. "tcp": ``host:port``.
         io_threads: FastDeploy's; all handles of a process share one context, so the most that is asked for counts.
         copy: FastDeploy's; large parts are never copied.
-        curve: Keys; required for "tcp" beyond this machine.
+        curve: Keys, of both ends; required for "tcp" beyond this machine. The end that binds is the server: a queue's
+            consumer, a topic's publisher.
     """
 
     protocol: Literal["ipc", "tcp"]
     address: str
     io_threads: int = 1
     copy: bool = False
-    curve: Curve | None = None
+    curve: CurveKeys | None = None
 
     def __post_init__(self) -> None:
         if self.protocol not in ("ipc", "tcp") or not self.address:

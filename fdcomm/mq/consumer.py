@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
-
-import zmq
+from typing import Any, Final
 
 from fdcomm.core.fmq import Receiver
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
@@ -16,161 +14,21 @@ from fdcomm.errors import (
     FdcommError,
     ForkedHandleError,
     UndecodableError,
-    UndeliverableError,
     WrongThreadError,
 )
 from fdcomm.forksafety import close_in_child
-from fdcomm.mq.config import Config, Endpoint
 from fdcomm.mq.frames import HEADER, IN_MEMORY, RAW_IN_MEMORY, Message, decoded, id_of
-from fdcomm.mq.link import Bell, bind, secure, wait_for
+from fdcomm.mq.inbox import Inbox
+from fdcomm.mq.memory import Loan, Loans
 from fdcomm.mq.payloads import Payloads, loaded
 from fdcomm.mq.producer import Trace
+from fdcomm.mq.statistics import ConsumerStatistics
 from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.zsocket.codec import Buffer
-from fdcomm.zsocket.paths import Claim
-from fdcomm.zsocket.port import ZmqPort
 
-__all__ = ("Consumer", "ConsumerStatistics", "Inbox", "ZmqInbox")
+__all__ = "Consumer"
 
 _RECLAIM_EVERY_S: Final = 1.0
-
-
-@dataclass(frozen=True)
-class ConsumerStatistics:
-    """A snapshot.
-
-    Attributes:
-        received: Messages that were returned by ``get``.
-        duplicates: Messages that came again, and were dropped.
-        skipped: Messages that an earlier consumer was done with, and whose producer had not heard of it.
-        undecodable: Messages that could not be decoded. Each raised UndecodableError once.
-        malformed: What was read and is no message of ours.
-        acknowledged: Acknowledgements that were sent.
-        reclaimed: Payloads of producers that are gone, which nobody could ask for any more.
-        producers: Producers that are known.
-    """
-
-    received: int = 0
-    duplicates: int = 0
-    skipped: int = 0
-    undecodable: int = 0
-    malformed: int = 0
-    acknowledged: int = 0
-    reclaimed: int = 0
-    producers: int = 0
-
-
-class Inbox(Protocol):
-    """The consumer's socket. Nobody else can have one of the same queue. All calls but ``wait`` are made under its
-    owner's lock."""
-
-    def start(self) -> None:
-        """Let producers connect."""
-
-    def receive(self) -> tuple[bytes, Buffer, Buffer | None] | None:
-        """Return the peer, the frame and its second part, if it has one, of the next message; None: there is none.
-
-        Raises:
-            UndecodableError: What was read has more parts, or fewer.
-        """
-
-    def send(self, peer: bytes, data: bytes) -> bool:
-        """Send to a peer. False: it is not connected any more, and everything that it has sent can be received."""
-
-    def wait(self, seconds: float | None) -> None:
-        """Return when something may have come, at a ring, or after so many seconds. Without the lock."""
-
-    def ring(self) -> None:
-        """End the wait, or the next one."""
-
-    def stop(self) -> None:
-        """Close the socket. Nobody may be waiting."""
-
-    def release(self) -> None:
-        """Let others have one."""
-
-
-class ZmqInbox:
-    """An inbox that is a ZeroMQ socket, on a path that has one live owner."""
-
-    def __init__(self, endpoint: Endpoint, config: Config) -> None:
-        """Raises:
-        AddressInUseError: Another live consumer has the endpoint.
-        UnsafeConfigError: It can be reached from other machines, and has no keys.
-        """
-        self.endpoint = endpoint
-        self._options = {
-            "router_mandatory": True,
-            "sndhwm": 0,
-            "rcvhwm": 0,
-            "rcvbuf": config.socket_config.rcvbuf,
-            **secure(endpoint, binds=True),
-        }
-        self._linger_s = config.socket_config.linger / 1000
-        self._claim = Claim(endpoint.address) if endpoint.protocol == "ipc" else None
-        self._port: ZmqPort | None = None
-        self._socket: Any = None
-        self._fd: Any = -1
-        self._bell = Bell()
-        close_in_child(self)
-
-    def start(self) -> None:
-        """Bind."""
-        self._port = ZmqPort(zmq.ROUTER, linger_s=self._linger_s, options=self._options)
-        self._socket = self._port.socket
-        self._fd = self._socket.getsockopt(zmq.FD)
-        bind(self._port, self.endpoint)
-
-    def receive(self) -> tuple[bytes, Buffer, Buffer | None] | None:
-        """Return what came next."""
-        socket = self._socket
-        try:
-            peer: bytes = socket.recv(zmq.NOBLOCK)
-        except zmq.Again:
-            return None
-        if not socket.getsockopt(zmq.RCVMORE):
-            raise UndecodableError("a message without a frame")
-        frame: bytes = socket.recv(zmq.NOBLOCK)
-        body: Buffer | None = None
-        if socket.getsockopt(zmq.RCVMORE):
-            body = socket.recv(zmq.NOBLOCK, copy=False).buffer
-            if socket.getsockopt(zmq.RCVMORE):
-                while socket.getsockopt(zmq.RCVMORE):
-                    socket.recv(zmq.NOBLOCK)
-                raise UndecodableError("a message of too many parts")
-        return peer, frame, body
-
-    def send(self, peer: bytes, data: bytes) -> bool:
-        """Send to a peer."""
-        try:
-            return self._port is not None and self._port.send((peer, data))
-        except UndeliverableError:
-            return False
-
-    def wait(self, seconds: float | None) -> None:
-        """Wait."""
-        wait_for((self._fd, self._bell.fd), seconds)
-        self._bell.silence()
-
-    def ring(self) -> None:
-        """End the wait."""
-        self._bell.ring()
-
-    def stop(self) -> None:
-        """Close the socket."""
-        if self._port is not None:
-            self._port.close()
-        self._bell.close()
-
-    def release(self) -> None:
-        """Give the path up."""
-        if self._claim is not None:
-            self._claim.release()
-
-    def after_fork_in_child(self) -> None:
-        """The child keeps no copy of the connections; bell and claim see to themselves."""
-        if self._port is not None:
-            self._port.after_fork_in_child()
 
 
 class Consumer:
@@ -209,7 +67,9 @@ class Consumer:
         self._receiver = Receiver()
         self._peers: dict[bytes, dict[int, bytes]] = {}  # producer -> its connections -> their routing ids
         self._given: set[bytes] = set()
-        self._in_memory: dict[bytes, list[int]] = {}
+        self._names: dict[bytes, tuple[bytes, int, str]] = {}
+        self._lent: list[Loan] = []
+        self._loans = None if payloads is None else Loans(payloads)
         self._owed: set[bytes] = set()
         self._since = 0
         self._counts = dict.fromkeys(ConsumerStatistics.__dataclass_fields__, 0)
@@ -295,6 +155,8 @@ class Consumer:
                 self._inbox.ring()
                 self._changed.wait(0.1)
             self._inbox.stop()
+            if self._loans is not None:
+                self._loans.close()
             self._note("EndConsumer", {})
             self._sweep()
             self._inbox.release()
@@ -333,65 +195,79 @@ class Consumer:
                 return message
 
     def _read(self, peer: bytes, frame: Buffer, body: Buffer | None) -> Message | None:
-        named = id_of(peer)
+        named = self._names.get(peer) or self._named(peer)
         if named is None or len(frame) < HEADER.size:
             self._counts["malformed"] += 1
             return None
-        producer, connection = named
+        producer, connection, name = named
         kind, number, base, timestamp = HEADER.unpack_from(frame)
-        if producer not in self._peers:
-            self._peers[producer] = {}
-            self._forget(producer, base)
-        self._peers[producer][connection] = peer
-        view: memoryview | None = None
-        in_memory = kind in (IN_MEMORY, RAW_IN_MEMORY)
-        if in_memory:
-            if self._payloads is None or number > (1 << 62):
+        content = frame[HEADER.size :] if body is None else body
+        memory: mmap.mmap | None = None
+        damaged: UndecodableError | None = None
+        if kind in (IN_MEMORY, RAW_IN_MEMORY):
+            if self._payloads is None or len(content) != 8:
                 self._counts["malformed"] += 1
                 return None
-            view = self._payloads.open(producer.hex(), number)
-        verdict = self._receiver.read(producer, connection, number, base, not in_memory or view is not None)
+            if producer not in self._receiver.producers and base:
+                # What its producer had dropped, or a consumer was done with, before this one read of it does not come.
+                self._payloads.forget(name, base)
+            try:
+                memory = self._payloads.open(name, number, int.from_bytes(content, "little"))
+            except UndecodableError as error:
+                damaged = error
+        there = kind < RAW_IN_MEMORY or memory is not None or damaged is not None
+        verdict = self._receiver.read(producer, connection, number, base, there)
         if verdict == "hole":
             self._counts["malformed"] += 1
             return None
-        args = {"producer": producer.hex(), "number": number, "base": base, "connection": connection}
+        if self._trace is not None:
+            args = {"producer": name, "number": number, "base": base, "connection": connection}
+            self._note({"given": "Take", "skipped": "Skip", "duplicate": "Drop"}[verdict], args)
         if verdict == "duplicate":
-            self._note("Drop", args)
             self._counts["duplicates"] += 1
             self._owed.add(producer)
             return None
         self._given.add(producer)
         if verdict == "skipped":
-            self._note("Skip", args)
             self._counts["skipped"] += 1
             return None
-        self._note("Take", args)
-        if view is not None:
-            self._in_memory.setdefault(producer, []).append(number)
+        if memory is not None:
+            self._lent.append(Loan(name, number, memory))
         try:
-            if view is not None:
-                payload = loaded(kind, view)
+            if damaged is not None:
+                raise damaged
+            if memory is not None:
+                payload = loaded(kind, memoryview(memory))
             else:
-                payload = decoded(kind, frame[HEADER.size :] if body is None else body, *self._trusts())
+                payload = decoded(kind, content, self._payloads is not None, self._pickles)
         except UndecodableError:
             self._counts["undecodable"] += 1
             raise
         self._counts["received"] += 1
-        return Message(payload, producer.hex(), number, timestamp, 0 if view is None else len(view))
+        return Message(payload, name, number, timestamp, 0 if memory is None else len(memory))
 
-    def _trusts(self) -> tuple[bool, bool]:
-        return self._payloads is not None, self._pickles
+    def _named(self, peer: bytes) -> tuple[bytes, int, str] | None:
+        named = id_of(peer)
+        if named is None:
+            return None
+        producer, connection = named
+        self._peers.setdefault(producer, {})[connection] = peer
+        found = self._names[peer] = (producer, connection, producer.hex())
+        return found
 
     def _finish(self) -> None:
         """What was given is done: its payloads go, then it may be acknowledged."""
         if not self._given:
             return
+        while self._lent:
+            loan = self._lent.pop()
+            if self._loans is not None:
+                self._loans.finish(loan)
+        self._runtime.point("fmq.finish.removed")
         for producer in self._given:
-            for number in self._in_memory.pop(producer, ()):
-                if self._payloads is not None:
-                    self._payloads.remove(producer.hex(), number)
-            self._runtime.point("fmq.finish.removed")
-            self._note("Finish", {"producer": producer.hex(), "number": self._receiver.finish(producer)})
+            number = self._receiver.finish(producer)
+            if self._trace is not None:
+                self._note("Finish", {"producer": producer.hex(), "number": number})
         self._owed |= self._given
         self._given.clear()
         self._since += 1
@@ -409,13 +285,6 @@ class Consumer:
                 peer = self._peers[producer][connection]
                 self._counts["acknowledged"] += self._inbox.send(peer, number.to_bytes(8, "little"))
         return bool(owed)
-
-    def _forget(self, producer: bytes, base: int) -> None:
-        """What a producer had dropped, or a consumer was done with, before this one read of it does not come."""
-        if self._payloads is not None and base:
-            for number in self._payloads.listed().get(producer.hex(), ()):
-                if number <= base:
-                    self._payloads.remove(producer.hex(), number)
 
     def _settle(self) -> bool:
         """There is nothing to read: acknowledge, and remove what nobody can ask for. Return whether to read again."""
@@ -443,17 +312,16 @@ class Consumer:
                 last = self._receiver.reclaim(producer)
                 self._note("Reclaim", {"producer": producer.hex(), "number": last})
                 self._counts["reclaimed"] += self._payloads.reclaim(producer.hex()) or 0
-            self._peers.pop(producer, None)
+            for peer in self._peers.pop(producer, {}).values():
+                self._names.pop(peer, None)
             self._owed.discard(producer)
         self._drained.clear()
 
     def _sweep(self) -> None:
         """Nobody serves the queue: what producers that are gone have left nobody can ask for."""
-        for producer in self._payloads.listed() if self._payloads is not None else ():
-            count = self._payloads.reclaim(producer) if self._payloads is not None else None
-            if count is not None:
-                self._note("Sweep", {"producer": producer})
-                self._counts["reclaimed"] += count
+        for producer, count in self._payloads.sweep() if self._payloads is not None else ():
+            self._note("Sweep", {"producer": producer})
+            self._counts["reclaimed"] += count
 
     def _wait(self, seconds: float | None) -> None:
         self._busy = True

@@ -19,11 +19,11 @@ from zmq.utils.monitor import parse_monitor_message
 
 from fdcomm.errors import AddressInUseError, UnsafeConfigError
 from fdcomm.forksafety import close_in_child, no_fork
-from fdcomm.mq.admission import admit
 from fdcomm.mq.config import Config, Endpoint
 from fdcomm.rendezvous import is_loopback
 from fdcomm.zsocket.codec import Buffer
 from fdcomm.zsocket.context import context
+from fdcomm.zsocket.curve import client_options, server_options
 from fdcomm.zsocket.port import ZmqPort
 
 __all__ = ("Bell", "Line", "Link", "ZmqLine", "ZmqLink", "bind", "secure", "url", "wait_for")
@@ -38,6 +38,8 @@ _DOWN: Final = (
 )
 _BEAT_MS: Final = 1000
 _SILENT_MS: Final = 5000
+# Not -1: with it ZeroMQ drops acknowledgements that have come and were not read when the connection breaks.
+_NEVER_MS: Final = 1_000_000_000
 _FREED_S: Final = 1.0
 
 State = Literal["opening", "up", "down"]
@@ -65,9 +67,9 @@ class Line(Protocol):
     def open(self, peer: bytes) -> Link | None:
         """Begin to connect; None: nobody is there."""
 
-    def wait(self, link: Link | None, acks: bool, seconds: float | None) -> None:
-        """Return when the connection's state may have changed, an acknowledgement may have come (``acks``), at a ring,
-        or after so many seconds. Without the lock, by one thread at a time."""
+    def wait(self, link: Link | None, seconds: float | None) -> None:
+        """Return when the connection's state may have changed, an acknowledgement may have come, at a ring, or after
+        so many seconds. Without the lock, by one thread at a time."""
 
     def ring(self) -> None:
         """End the wait, or the next one."""
@@ -183,12 +185,7 @@ def secure(endpoint: Endpoint, *, binds: bool) -> dict[str, Any]:
                 "take a loopback address"
             )
         return beats
-    keys = {"curve_publickey": curve.public.encode(), "curve_secretkey": curve.secret.encode()}
-    if binds:
-        return {**beats, **keys, "curve_server": True, "zap_domain": admit(curve.clients)}
-    if not curve.server:
-        raise UnsafeConfigError(f"{url(endpoint)}: the side that connects needs the server's public key (Curve.server)")
-    return {**beats, **keys, "curve_serverkey": curve.server.encode()}
+    return {**beats, **(server_options(curve) if binds else client_options(curve))}
 
 
 class ZmqLink:
@@ -197,7 +194,7 @@ class ZmqLink:
     def __init__(self, endpoint: Endpoint, config: Config, peer: bytes) -> None:
         options = {
             "routing_id": peer,
-            "reconnect_ivl": -1,
+            "reconnect_ivl": _NEVER_MS,
             "sndhwm": 0,
             "rcvhwm": 0,
             "sndbuf": config.socket_config.sndbuf,
@@ -270,10 +267,9 @@ class ZmqLine:
             return None
         return ZmqLink(self.endpoint, self._config, peer)
 
-    def wait(self, link: Link | None, acks: bool, seconds: float | None) -> None:
+    def wait(self, link: Link | None, seconds: float | None) -> None:
         """Wait."""
-        fds: tuple[int, ...] = link.fds if isinstance(link, ZmqLink) else ()
-        wait_for((self._bell.fd, *(fds if acks else fds[:1])), seconds)
+        wait_for((self._bell.fd, *(link.fds if isinstance(link, ZmqLink) else ())), seconds)
         self._bell.silence()
 
     def ring(self) -> None:

@@ -5,6 +5,9 @@ message is sent, and never touches it again; the consumer removes it when it is 
 acknowledges. So a payload that is not there was handled, and one that is there can be delivered again. What nobody
 can ask for any more is removed by whoever finds out that its producer is gone: the producer holds a lock on a file of
 its own (its mark), which the kernel drops with the process.
+
+To remove a payload is to take its name away. The file gets another one, under which its producer may use its memory
+again, once nothing of the consumer's process refers to it any more (:mod:`fdcomm.mq.memory`).
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ class Payloads:
         """
         self.directory = default_directory() if directory is None else directory
         self.key = hashlib.sha256(os.fsencode(os.path.abspath(path)) + b"\0%d" % os.getuid()).hexdigest()[:16]
-        self._pattern = re.compile(rf"fdcomm-mq\.{self.key}\.([0-9a-f]{{16}})\.(\d+|mark)")
+        self._pattern = re.compile(rf"fdcomm-mq\.{self.key}\.([0-9a-f]{{16}})\.(\d+|mark|free\.\d+|held\.\d+)")
 
     def name(self, producer: str, number: int | str) -> str:
         """Return the name of a file."""
@@ -126,19 +129,32 @@ class Payloads:
 
     # -- the consumer ------------------------------------------------------------------------------------------------
 
-    def open(self, producer: str, number: int) -> memoryview | None:
-        """Map a payload; None: it is gone. Writing to the memory changes a copy, so it can be delivered again."""
+    def open(self, producer: str, number: int, nbytes: int) -> mmap.mmap | None:
+        """Map a payload; None: it is gone. Writing to the memory changes a copy, so it can be delivered again.
+
+        Raises:
+            UndecodableError: It is not as large as its message says.
+        """
         try:
             fd = os.open(self.path(producer, number), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return None
         try:
-            size = os.fstat(fd).st_size
-            return memoryview(mmap.mmap(fd, size, access=mmap.ACCESS_COPY)) if size else memoryview(b"")
+            return mmap.mmap(fd, nbytes, access=mmap.ACCESS_COPY)
+        except (ValueError, OverflowError):
+            raise UndecodableError(f"a payload of {nbytes} bytes is no valid one: it is cut off") from None
         finally:
             os.close(fd)
 
-    def remove(self, producer: str, number: int) -> bool:
+    def rename(self, producer: str, old: int | str, new: int | str) -> bool:
+        """Give a file another name. Returns False when it has none."""
+        try:
+            os.rename(self.path(producer, old), self.path(producer, new))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def remove(self, producer: str, number: int | str) -> bool:
         """Remove a payload. Returns False when there was none."""
         try:
             os.unlink(self.path(producer, number))
@@ -152,7 +168,7 @@ class Payloads:
         for match in map(self._pattern.fullmatch, os.listdir(self.directory)):
             if match is not None:
                 numbers = found.setdefault(match[1], [])
-                if match[2] != "mark":
+                if match[2].isdecimal():
                     numbers.append(int(match[2]))
         return found
 
@@ -170,16 +186,34 @@ class Payloads:
         finally:
             files.abandon()
 
-    def reclaim(self, producer: str, after: int = 0) -> int | None:
-        """Remove what a producer has left that is gone, beyond a number. None: it lives. Else how many payloads."""
+    def remove_memory(self, producer: str) -> None:
+        """Remove the files of a producer that are no payloads now."""
+        for match in map(self._pattern.fullmatch, os.listdir(self.directory)):
+            if match is not None and match[1] == producer and match[2].startswith(("free.", "held.")):
+                self.remove(producer, match[2])
+
+    def reclaim(self, producer: str) -> int | None:
+        """Remove what a producer that is gone has left. None: it lives. Else how many payloads there were."""
         with self.of_gone(producer) as gone:
             if not gone:
                 return None
-            numbers = [number for number in self.listed().get(producer, ()) if number > after]
-            count = sum(self.remove(producer, number) for number in numbers)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path(producer, "mark"))
+            count = sum(self.remove(producer, number) for number in self.listed().get(producer, ()))
+            self.remove_memory(producer)
+            self.remove(producer, "mark")
             return count
+
+    def forget(self, producer: str, upto: int) -> None:
+        """Remove what a producer has left up to a number, whether it lives or not: nobody asks for it."""
+        for number in self.listed().get(producer, ()):
+            if number <= upto:
+                self.remove(producer, number)
+
+    def sweep(self) -> Iterator[tuple[str, int]]:
+        """Remove everything that producers that are gone have left; yield each, and how many payloads."""
+        for producer in self.listed():
+            count = self.reclaim(producer)
+            if count is not None:
+                yield producer, count
 
 
 class Mark:

@@ -1,16 +1,16 @@
 """The producer of a queue: keeps what is not acknowledged, and sends it again on every new connection.
 
 The thread that puts sends. A thread of the handle (its keeper) notices broken connections, makes new ones, and hears
-acknowledgements for those who wait for them; while nobody waits and the connection holds, it sleeps.
+acknowledgements; while the connection holds and none comes, it sleeps.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from fdcomm.core.fmq import Sender
@@ -19,48 +19,25 @@ from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, ForkedHand
 from fdcomm.forksafety import close_in_child
 from fdcomm.mq.frames import HEADER, peer_of
 from fdcomm.mq.link import Line, Link
+from fdcomm.mq.memory import Pool
 from fdcomm.mq.payloads import Mark, Payloads, Pieces
+from fdcomm.mq.statistics import ProducerStatistics
 from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.zsocket.codec import Buffer
 
-__all__ = ("Item", "Producer", "ProducerStatistics", "Trace")
+__all__ = ("Item", "Producer", "Trace")
 
 _FIRST_TRY_S: Final = 0.001
 _LAST_TRY_S: Final = 0.05
 _END_S: Final = 5.0
 # Up to here header and message are one part: copying is cheaper than a second part.
 _ONE_PART: Final = 65_536
-# Who puts looks for acknowledgements when the window is this full, once in so many messages.
+# Who puts looks for acknowledgements once in so many messages.
 _LOOK_EVERY: Final = 16
 
 _log = logging.getLogger("fdcomm.mq")
 
 Trace = Callable[[str, dict[str, Any]], None]
-
-
-@dataclass(frozen=True)
-class ProducerStatistics:
-    """A snapshot.
-
-    Attributes:
-        sent: Messages that were put.
-        acknowledged: Messages that the consumer is done with.
-        dropped: Messages that a broken connection may have lost, of a handle with ``delivery="forget"``.
-        unacknowledged: The rest.
-        resent: Messages that were sent again.
-        connections: Connections so far.
-        connected: There is one now.
-        full: How often a put found no room.
-    """
-
-    sent: int
-    acknowledged: int
-    dropped: int
-    unacknowledged: int
-    resent: int
-    connections: int
-    connected: bool
-    full: int
 
 
 class Item:
@@ -106,7 +83,6 @@ class Producer:
         self._what = what
         self._runtime = runtime
         self._sender: Sender[Item] = Sender(window, keeps)
-        self._payloads = payloads
         self._trace = trace
         self._changed = runtime.condition()
         self._lock = lock_of(self._changed)
@@ -119,6 +95,7 @@ class Producer:
         self._again_at = runtime.monotonic()
         self._refusal: type[FdcommError] | None = None
         self._mark = None if payloads is None else Mark(payloads, self.identity.hex())
+        self._pool = None if payloads is None else Pool(payloads, self.identity.hex())
         close_in_child(self)
         self._keeper = runtime.spawn(self._keep, f"fdcomm-mq-{what}")
 
@@ -162,11 +139,9 @@ class Producer:
         with self._lock:
             if self._refusal is not None:
                 return 0
-            try:
+            with contextlib.suppress(CommTimeoutError):
                 self._until(self._settled, "close", linger, "")
-            except CommTimeoutError:
-                pass
-            except FdcommError:
+            if self.closed:  # by another thread meanwhile
                 return 0
             self._refusal = ClosedError
             self._hear()
@@ -180,8 +155,9 @@ class Producer:
         if left:
             _log.warning("%s: %d messages are not acknowledged at its end", self._what, left)
         self._keeper.join(_END_S)
-        if self._mark is not None:
-            self._mark.drop(remove=not left)
+        if self._mark is not None and self._pool is not None:
+            self._mark.drop(remove=not left or not self._pool.left())
+            self._pool.close()
         return left
 
     def statistics(self) -> ProducerStatistics:
@@ -229,17 +205,18 @@ class Producer:
         sender = self._sender
         number, timestamp = sender.sent + 1, time.time()
         if isinstance(body, Pieces):
-            if self._payloads is None:
+            if self._pool is None:
                 raise ClosedError("this producer has no shared memory")
-            self._payloads.write(self.identity.hex(), number, body)
+            self._pool.write(number, body)
             body = body.nbytes.to_bytes(8, "little")
             self._runtime.point("fmq.put.written")
-        self._note("Put", {"number": number, "base": sender.base, "connection": self._connections})
+        if self._trace is not None:
+            self._note("Put", {"number": number, "base": sender.base, "connection": self._connections})
         sender.put(Item(kind, body, timestamp))
         if sender.linked and self._link is not None:
             self._link.send(_frame(kind, number, sender.base, timestamp, body))
-            if self._waiting or (number % _LOOK_EVERY == 0 and 2 * (number - sender.base) > sender.window):
-                self._hear()
+            if self._waiting or number % _LOOK_EVERY == 0:
+                self._hear()  # sending may have taken in the signal that the keeper waits for
         return number
 
     def _hear(self) -> None:
@@ -258,8 +235,6 @@ class Producer:
         deadline = Deadline(timeout_seconds(timeout, operation), self._runtime.monotonic)
         self._waiting += 1
         try:
-            if self._waiting == 1:
-                self._line.ring()  # the keeper hears acknowledgements for us from now on
             while not holds():
                 if deadline.expired():
                     state = "connected to its consumer" if self._sender.linked else "there is no consumer"
@@ -271,6 +246,8 @@ class Producer:
                         waited_s=deadline.waited(),
                     )
                 self._changed.wait(deadline.remaining())
+                if self._refusal is not None and operation == "close":
+                    return
                 self._require(operation)
         finally:
             self._waiting -= 1
@@ -292,8 +269,7 @@ class Producer:
         elif link is not None:
             if state == "up" and not self._sender.linked:
                 self._connect(link)
-            if self._waiting:
-                self._hear()
+            self._hear()
             return None
         now = self._runtime.monotonic()
         if now >= self._again_at:
@@ -333,8 +309,8 @@ class Producer:
                 if self._refusal is not None:
                     break
                 seconds = self._look()
-                link, acks = self._link, self._waiting > 0
-            self._line.wait(link, acks, seconds)
+                link = self._link
+            self._line.wait(link, seconds)
         self._line.close()
 
 

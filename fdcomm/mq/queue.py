@@ -7,11 +7,14 @@ from types import TracebackType
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.errors import ConfigError, WrongRoleError
 from fdcomm.mq.config import Config, Delivery, Role, role_of
-from fdcomm.mq.consumer import Consumer, ConsumerStatistics, ZmqInbox
+from fdcomm.mq.consumer import Consumer
+from fdcomm.mq.ending import at_the_end_of_children
 from fdcomm.mq.frames import PICKLED, Message, coded
+from fdcomm.mq.inbox import ZmqInbox
 from fdcomm.mq.link import ZmqLine
 from fdcomm.mq.payloads import Payloads, pieces_of
-from fdcomm.mq.producer import Producer, ProducerStatistics, Trace
+from fdcomm.mq.producer import Producer, Trace
+from fdcomm.mq.statistics import ConsumerStatistics, ProducerStatistics
 from fdcomm.zsocket.context import keep
 
 __all__ = ("Queue",)
@@ -60,6 +63,7 @@ class Queue:
         self._producer: Producer | None = None
         self._consumer: Consumer | None = None
         what = f"queue {name!r}"
+        at_the_end_of_children()
         payloads = Payloads(endpoint.address) if self._local else None
         if self.role is Role.CONSUMER:
             self._consumer = Consumer(

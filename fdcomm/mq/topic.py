@@ -12,7 +12,6 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Literal
 
@@ -22,14 +21,16 @@ from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, FdcommError, UndecodableError, WrongRoleError
 from fdcomm.forksafety import close_in_child
 from fdcomm.mq.config import Config
+from fdcomm.mq.ending import at_the_end_of_children
 from fdcomm.mq.frames import HEADER, Message, coded, decoded
 from fdcomm.mq.link import bind, secure, url
+from fdcomm.mq.statistics import TopicStatistics
 from fdcomm.runtime import SYSTEM
 from fdcomm.zsocket.locked import LockedSocket
 from fdcomm.zsocket.paths import Claim
 from fdcomm.zsocket.port import ZmqPort
 
-__all__ = ("Topic", "TopicStatistics")
+__all__ = "Topic"
 
 _DATA: Final = b"d"
 _WELCOME: Final = b"w"
@@ -37,31 +38,6 @@ _ID: Final = struct.Struct("<8s")
 _JOIN_S: Final = 5.0
 
 _log = logging.getLogger("fdcomm.mq")
-
-
-@dataclass(frozen=True)
-class TopicStatistics:
-    """A snapshot.
-
-    Attributes:
-        published: Messages of this publisher.
-        dropped: Messages that were not published because a subscriber was full (``when_full="drop"``).
-        subscribers: Those that are connected now.
-        received: Messages that this subscriber got.
-        missed: Messages of its publisher that it did not get, since its subscription.
-        publishers: How many publishers it has met, one after the other.
-        undecodable: Messages that it could not decode.
-        callback_errors: Calls of its callback that raised.
-    """
-
-    published: int = 0
-    dropped: int = 0
-    subscribers: int = 0
-    received: int = 0
-    missed: int = 0
-    publishers: int = 0
-    undecodable: int = 0
-    callback_errors: int = 0
 
 
 class Topic:
@@ -95,6 +71,7 @@ class Topic:
         self._id = os.urandom(8)
         self._seen: tuple[bytes, int] | None = None
         self._ended = False
+        at_the_end_of_children()
         close_in_child(self)
 
     # -- the publisher -----------------------------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from __future__ import annotations
 import atexit
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import zmq
 
 from fdcomm.forksafety import close_in_child, no_fork
 
-__all__ = ("Closable", "context", "keep")
+__all__ = ("Closable", "at_end", "context", "keep")
 
 # What the end of a context may take beyond the longest linger of its sockets.
 _GRACE_S = 1.0
@@ -37,12 +38,14 @@ class _Process:
         self.context: zmq.Context[zmq.Socket[bytes]] | None = None
         self.open: weakref.WeakSet[Any] = weakref.WeakSet()
         self.linger_s = 0.0
+        self.enders: list[Callable[[], None]] = []
 
     def after_fork_in_child(self) -> None:
         """pyzmq neither closes nor ends what another process made; so these references may go."""
         self.context = None
         self.open = weakref.WeakSet()
         self.linger_s = 0.0
+        self.enders = []
         close_in_child(self)
 
 
@@ -65,6 +68,12 @@ def keep(thing: Closable) -> None:
         _process.linger_s = max(_process.linger_s, thing.linger_s)
 
 
+def at_end(ender: Callable[[], None]) -> None:
+    """Call ``ender`` at the end of the process, after the sockets are closed and before the context ends."""
+    with no_fork():
+        _process.enders.append(ender)
+
+
 def _end() -> None:
     """Close what is open. Lingers run side by side, so the end takes as long as the longest."""
     ending, _process.context = _process.context, None
@@ -72,6 +81,8 @@ def _end() -> None:
         return
     for thing in list(_process.open):
         thing.close()
+    for ender in _process.enders:
+        ender()
     # Ending a context waits for its sockets. One that somebody made by other means may have no limit.
     waits = threading.Thread(target=ending.term, name="fdcomm-zmq-end", daemon=True)
     waits.start()

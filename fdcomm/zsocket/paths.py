@@ -24,6 +24,9 @@ LONGEST: Final = 107 if sys.platform.startswith("linux") else 103
 # Who looks whether a server lives, or removes what one left, holds the lock for a moment.
 _PATIENCE_S: Final = 0.2
 
+# Clients that may connect at the same moment; the others try again.
+_BACKLOG: Final = 1024
+
 
 def socket_file(name: str, directory: str | None = None) -> str:
     """Return the path of a socket.
@@ -112,6 +115,19 @@ class Claim:
             )
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
+
+    def listen(self) -> int:
+        """Return a descriptor that listens on the path (0600), for ZeroMQ's option ``use_fd``.
+
+        A socket that ZeroMQ makes itself is removed by a thread of its own some time after its close, and then it may
+        be the next owner's.
+        """
+        with no_fork(), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+            listening.bind(self.path)
+            os.chmod(self.path, 0o600)
+            listening.listen(_BACKLOG)
+            listening.setblocking(False)
+            return listening.detach()
 
     def release(self) -> None:
         """Remove the socket and the lock. Idempotent."""

@@ -31,6 +31,10 @@ _LOOK_S: Final = 0.001
 # From here on a part is handed over without being copied (copying is cheaper for less).
 _SHARE_FROM: Final = 65_536
 
+# As numbers: zmq's flags are slow to combine.
+_NOBLOCK: Final = int(zmq.NOBLOCK)
+_MORE: Final = int(zmq.SNDMORE)
+
 
 class Port(Protocol):
     """What :class:`fdcomm.zsocket.locked.LockedSocket` needs. All calls but ``wait`` are made under its lock.
@@ -92,6 +96,7 @@ class ZmqPort:
         self._ends: list[tuple[str, bool]] = []
         # The calls of pyzmq's compiled part. Between them no signal handler runs, see send().
         self._send_part: Callable[..., Any] = partial(zmq.backend.Socket.send, self.socket)
+        self._receive_part: Callable[..., Any] = partial(zmq.backend.Socket.recv, self.socket)
 
     def bind(self, endpoint: str) -> str:
         """Bind, and return the endpoint as it became: port 0 and ``*`` are resolved."""
@@ -116,9 +121,9 @@ class ZmqPort:
         more = len(parts) - 1
         try:
             if not more:
-                self._send_part(parts[0], zmq.NOBLOCK, len(parts[0]) < _SHARE_FROM)
+                self._send_part(parts[0], _NOBLOCK, len(parts[0]) < _SHARE_FROM)
             else:
-                flags = [zmq.NOBLOCK | zmq.SNDMORE] * more + [zmq.NOBLOCK]
+                flags = [_NOBLOCK | _MORE] * more + [_NOBLOCK]
                 copies = [len(part) < _SHARE_FROM for part in parts]
                 # In one call, without bytecode in between: a signal handler that raises cannot cut a message in two.
                 collections.deque(map(self._send_part, parts, flags, copies), maxlen=0)
@@ -133,10 +138,20 @@ class ZmqPort:
     def receive(self) -> list[Buffer] | None:
         """Return the parts of one message; None: there is none. Large parts are views of ZeroMQ's memory."""
         try:
-            frames = self.socket.recv_multipart(zmq.NOBLOCK, copy=False)
+            frame = self._receive_part(_NOBLOCK, False)
         except zmq.Again:
             return None
-        return [frame.bytes if len(frame) < _SHARE_FROM else frame.buffer for frame in frames]
+        parts = [frame.bytes if len(frame) < _SHARE_FROM else frame.buffer]
+        try:
+            while frame.more:
+                frame = self._receive_part(_NOBLOCK, False)
+                parts.append(frame.bytes if len(frame) < _SHARE_FROM else frame.buffer)
+        except BaseException:
+            # A signal handler has raised: the rest must not be taken for the next message.
+            while self.socket.getsockopt(zmq.RCVMORE):
+                self._receive_part(_NOBLOCK, True)
+            raise
+        return parts
 
     def events(self) -> int:
         """Return what can be done now. A router can always be written to, which says nothing about one peer."""
