@@ -40,6 +40,7 @@ JUDGES = {
     "readiness": "models.readiness_trace",
     "blocks": "models.blocks_trace",
     "transfer": "models.transfer_trace",
+    "fmq": "models.fmq_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

@@ -86,7 +86,7 @@ class Fmq(Model[State]):
             flow=replaced(s.flow, p, (*s.flow[p], first)),
             pipe=replaced(s.pipe, p, ()),
             base=s.base if self.config.keep else replaced(s.base, p, s.sent[p]),
-            ack=replaced(s.ack, p, 0),
+            ack=replaced(s.ack, p, ()),
         )
 
     def cut(self, s: State) -> Steps:
@@ -112,7 +112,7 @@ class Fmq(Model[State]):
                         after._replace(
                             life=replaced(s.life, p, GONE),
                             pipe=replaced(s.pipe, p, ()),
-                            ack=replaced(s.ack, p, 0),
+                            ack=replaced(s.ack, p, ()),
                             there=s.there if self.guards.Outlives else replaced(s.there, p, frozenset()),
                         ),
                     )
@@ -120,7 +120,8 @@ class Fmq(Model[State]):
     def _hear_ack(self, s: State, p: int) -> State | None:
         if s.life[p] != LIVE or not s.ack[p]:
             return None
-        return s._replace(base=replaced(s.base, p, max(s.base[p], s.ack[p])), ack=replaced(s.ack, p, 0))
+        first, *later = s.ack[p]
+        return s._replace(base=replaced(s.base, p, max(s.base[p], first)), ack=replaced(s.ack, p, tuple(later)))
 
     # -- the consumer --------------------------------------------------------------------------------------------
 
@@ -190,7 +191,7 @@ class Fmq(Model[State]):
         if not s.consumer or s.told[p] >= upto:
             return None
         heard = s.linked[p] and s.peer[p] == len(s.flow[p])
-        return s._replace(told=replaced(s.told, p, upto), ack=replaced(s.ack, p, upto) if heard else s.ack)
+        return s._replace(told=replaced(s.told, p, upto), ack=replaced(s.ack, p, (*s.ack[p], upto)) if heard else s.ack)
 
     def _reclaim(self, s: State, p: int) -> State | None:
         if not self.guards.Reclaims or not s.consumer or s.life[p] != GONE or s.last[p] < 0 or s.done[p] != s.last[p]:

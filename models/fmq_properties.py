@@ -27,7 +27,7 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
             and all(
                 0 <= s.base[p] <= s.sent[p]
                 and all(good(frame) for flow in (*s.flow[p], s.pipe[p]) for frame in flow)
-                and 0 <= s.ack[p] <= s.sent[p]
+                and all(1 <= n <= s.sent[p] for n in s.ack[p])
                 and -1 <= s.last[p] <= s.sent[p]
                 and 0 <= s.done[p] <= max(s.last[p], 0)
                 and -1 <= s.told[p] <= max(s.last[p], 0)
@@ -132,6 +132,7 @@ def sometimes_steps(config: Config) -> dict[str, Callable[[State, Action, State]
     found: dict[str, Callable[[State, Action, State], bool]] = {}
     if config.mortal:
         found["a message of a producer that is gone is taken"] = _of_gone("Take")
+    if config.mortal and (config.max_sent or 2) > 1:
         found["what is left of a producer is removed"] = lambda s, a, t: (
             _of_gone("Reclaim")(s, a, t) and s.there != t.there
         )

@@ -32,7 +32,7 @@ class State(NamedTuple):
     linked: tuple[bool, ...]
     flow: tuple[tuple[Flow, ...], ...]
     pipe: tuple[Flow, ...]
-    ack: tuple[int, ...]
+    ack: tuple[tuple[int, ...], ...]
     consumer: int
     starts: int
     cuts: int
@@ -106,7 +106,7 @@ def initial_state(config: Config) -> State:
         linked=(False,) * count,
         flow=nothing,
         pipe=nothing,
-        ack=zeros,
+        ack=nothing,
         consumer=0,
         starts=0,
         cuts=0,

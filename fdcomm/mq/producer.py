@@ -225,9 +225,8 @@ class Producer:
             if told > self._sender.sent:  # from something that is not our consumer
                 _log.warning("%s: an acknowledgement of a message that was never put", self._what)
                 continue
-            if self._sender.hear(told):
-                news = True
-                self._note("HearAck", {"number": told})
+            self._note("HearAck", {"number": told})
+            news = self._sender.hear(told) or news
         if news and self._waiting:
             self._changed.notify_all()
 

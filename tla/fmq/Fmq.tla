@@ -45,7 +45,7 @@ VARIABLES
     linked,         \* it has a connection
     flow,           \* of each connection: messages that the consumer has not read
     pipe,           \* what is left of a broken connection at its producer: nothing, if a connection is used once
-    ack,            \* acknowledgement under way to the producer; 0 is none
+    ack,            \* acknowledgements under way to the producer
     consumer,       \* which consumer lives; 0 is none
     starts,         \* consumers so far
     cuts,           \* broken connections so far
@@ -71,7 +71,7 @@ Init ==
     /\ linked = [p \in Producers |-> FALSE]
     /\ flow = [p \in Producers |-> <<>>]
     /\ pipe = [p \in Producers |-> <<>>]
-    /\ ack = [p \in Producers |-> 0]
+    /\ ack = [p \in Producers |-> <<>>]
     /\ consumer = 0
     /\ starts = 0
     /\ cuts = 0
@@ -123,7 +123,7 @@ Connect(p) ==
     /\ flow' = [flow EXCEPT ![p] = Append(@, pipe[p] \o (IF Keep /\ Resends THEN Again(p) ELSE <<>>))]
     /\ pipe' = [pipe EXCEPT ![p] = <<>>]
     /\ base' = IF Keep THEN base ELSE [base EXCEPT ![p] = sent[p]]
-    /\ ack' = [ack EXCEPT ![p] = 0]
+    /\ ack' = [ack EXCEPT ![p] = <<>>]
     /\ UNCHANGED <<sent, life, counts, knowledge, there, history>>
 
 \* The connection breaks, which its producer notices: of what the consumer has not read, it still gets the first k.
@@ -146,16 +146,16 @@ End(p, k) ==
     /\ linked' = [linked EXCEPT ![p] = FALSE]
     /\ flow' = IF linked[p] THEN [flow EXCEPT ![p][Current(p)] = Upto(@, k)] ELSE flow
     /\ pipe' = [pipe EXCEPT ![p] = <<>>]
-    /\ ack' = [ack EXCEPT ![p] = 0]
+    /\ ack' = [ack EXCEPT ![p] = <<>>]
     /\ there' = IF Outlives THEN there ELSE [there EXCEPT ![p] = {}]
     /\ UNCHANGED <<sent, base, counts, knowledge, history>>
 
 \* Also what a broken connection has brought, until there is another one.
 HearAck(p) ==
     /\ life[p] = "live"
-    /\ ack[p] > 0
-    /\ base' = [base EXCEPT ![p] = Max(@, ack[p])]
-    /\ ack' = [ack EXCEPT ![p] = 0]
+    /\ ack[p] # <<>>
+    /\ base' = [base EXCEPT ![p] = Max(@, Head(ack[p]))]
+    /\ ack' = [ack EXCEPT ![p] = Tail(@)]
     /\ UNCHANGED <<sent, life, linked, flow, pipe, counts, knowledge, there, history>>
 
 -----------------------------------------------------------------------------
@@ -245,7 +245,7 @@ Acknowledge(p) ==
     /\ LET upto == IF AcksDone THEN done[p] ELSE last[p]
        IN /\ told[p] < upto
           /\ told' = [told EXCEPT ![p] = upto]
-          /\ ack' = IF linked[p] /\ peer[p] = Current(p) THEN [ack EXCEPT ![p] = upto] ELSE ack
+          /\ ack' = IF linked[p] /\ peer[p] = Current(p) THEN [ack EXCEPT ![p] = Append(@, upto)] ELSE ack
     /\ UNCHANGED <<sent, base, life, linked, flow, pipe, counts, last, done, peer, there, given, history>>
 
 \* The producer is gone and everything that it had sent was read: what is left of it nobody will ever ask for.

@@ -15,7 +15,7 @@ TypeOK ==
            /\ base[p] \in 0 .. sent[p]
            /\ \A c \in DOMAIN flow[p] : Items(flow[p][c]) \subseteq Frames
            /\ Items(pipe[p]) \subseteq Frames
-           /\ ack[p] \in 0 .. sent[p]
+           /\ Items(ack[p]) \subseteq 1 .. sent[p]
            /\ last[p] \in -1 .. sent[p]
            /\ done[p] \in 0 .. Max(last[p], 0)
            /\ told[p] \in -1 .. Max(last[p], 0)
