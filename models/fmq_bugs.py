@@ -18,6 +18,6 @@ BUGS: dict[str, Bug[Config]] = dict(
         bug("FreshLink", "AckedStays", Config(max_sent=1, window=1, large=frozenset())),
         bug("Outlives", "SkipsOnlyDone", _ONE),
         bug("DrainsFirst", "SkipsOnlyDone", Config()),
-        bug("Reclaims", "LeftoversGo", Config(), liveness=True),
+        bug("Reclaims", "LeftoversGo", Config(max_starts=1, max_cuts=0), liveness=True),
     )
 )

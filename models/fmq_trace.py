@@ -44,9 +44,9 @@ class _Malformed(Exception):
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
     """Judge one channel."""
     opening, *rest = events
-    sizes = [opening.get(name) for name in ("producers", "window", "large")]
+    sizes: list[Any] = [opening.get(name) for name in ("producers", "window", "large")]
     usable = all(type(size) is int and size >= 0 for size in sizes) and type(opening.get("keep")) is bool
-    if opening.get("action") != "Open" or not usable or min(sizes[0], sizes[1]) < 1:  # type: ignore[type-var]
+    if opening.get("action") != "Open" or not usable or 0 in sizes[:2]:
         reason = "the first event must be Open, with producers, window, large and keep"
         return Verdict(channel, False, 1, reason, json.dumps(opening))
     every = opening["large"]

@@ -24,14 +24,22 @@ class _Bed:
         self.network = Network(runtime)
         self.record = Record(1, window, 0)
         self.producer = Producer(
-            self.network, "queue", window=window, runtime=runtime, trace=self.record.trace, identity=b"producer"
+            self.network,
+            "queue",
+            window=window,
+            linger_s=0.0,
+            runtime=runtime,
+            trace=self.record.trace,
+            identity=b"producer",
         )
         self.got: list[int] = []
         self.told: list[str] = []
 
     def consumer(self) -> Consumer:
         """Return a consumer."""
-        return Consumer(Inbox(self.network), "queue", ack_every=1, runtime=self.runtime, trace=self.record.trace)
+        return Consumer(
+            Inbox(self.network), "queue", ack_every=1, pickles=True, runtime=self.runtime, trace=self.record.trace
+        )
 
     def put(self, *numbers: int, timeout: float | None = None) -> None:
         """Put these."""
@@ -65,7 +73,8 @@ def _one_by_one(runtime: ControlledRuntime) -> Scenario:
 
     def puts() -> None:
         bed.put(1, 2)
-        bed.producer.end(None)  # type: ignore[arg-type]  # waits for what is not acknowledged
+        bed.producer.flush(None)
+        bed.producer.end(0.0)
 
     return bed.scenario({"puts": puts, "takes": lambda: bed.take(2)}, [1, 2], set())
 
@@ -105,7 +114,7 @@ def _ends(runtime: ControlledRuntime) -> Scenario:
     def puts() -> None:
         bed.put(1, 2)
 
-    return bed.scenario({"puts": puts, "ends": lambda: bed.producer.end(0.0) and None}, [], {"ClosedError"})
+    return bed.scenario({"puts": puts, "ends": lambda: bed.producer.close()}, [], {"ClosedError"})
 
 
 def _waits(runtime: ControlledRuntime) -> Scenario:

@@ -21,7 +21,7 @@ from tests.traces.fmq_bed import Bed
 __all__ = ("run_core", "run_handles")
 
 _LARGE = frozenset({2, 3, 5, 8, 9, 11})
-_SELDOM = {"End": 30, "EndConsumer": 6, "Cut": 4, "Sweep": 2}
+_SELDOM = {"End": 12, "EndConsumer": 6, "Cut": 4, "Sweep": 2}
 
 
 class _CoreMachine(RuleBasedStateMachine):

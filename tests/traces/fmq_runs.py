@@ -18,24 +18,10 @@ from tests.traces.events import Event, index_of, lines_of, renumbered
 
 __all__ = ("ALTERED", "EVENTS", "Record", "lines_of", "prepared", "random_run", "whole_run")
 
-EVENTS = frozenset(
-    [
-        "Put",
-        "Connect",
-        "Cut",
-        "End",
-        "HearAck",
-        "StartConsumer",
-        "EndConsumer",
-        "Take",
-        "Skip",
-        "Drop",
-        "Finish",
-        "Acknowledge",
-        "Reclaim",
-        "Sweep",
-    ]
-)
+EVENTS = {
+    *("Put", "Connect", "Cut", "End", "HearAck"),
+    *("StartConsumer", "EndConsumer", "Take", "Skip", "Drop", "Finish", "Acknowledge", "Reclaim", "Sweep"),
+}
 Raw = tuple[str, dict[str, Any]]
 _READS = ("Take", "Skip", "Drop")
 
