@@ -146,10 +146,10 @@ def _full(runtime: ControlledRuntime) -> Scenario:
 
 PROGRAMS: dict[str, tuple[Program, Bound]] = {
     "one by one": (Program("one by one", _one_by_one), Bound(preemptions=1)),
-    "two threads put": (Program("two threads put", _two_threads), Bound(preemptions=1)),
-    "a connection breaks": (Program("a connection breaks", _breaks), Bound(preemptions=1)),
+    "two threads put": (Program("two threads put", _two_threads), Bound(preemptions=0)),
+    "a connection breaks": (Program("a connection breaks", _breaks), Bound(preemptions=0)),
     "an end while a put waits": (Program("an end while a put waits", _ends), Bound(preemptions=1)),
-    "an end while a get waits": (Program("an end while a get waits", _waits), Bound(preemptions=2)),
+    "an end while a get waits": (Program("an end while a get waits", _waits), Bound(preemptions=1)),
     "no room": (Program("no room", _full), Bound(preemptions=2)),
 }
 SLOW = {"two threads put", "one by one"}
