@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
-import threading
+import contextlib
 from typing import Any, Final
 
 from fdcomm.core.fmq import Receiver
@@ -14,14 +13,15 @@ from fdcomm.errors import (
     FdcommError,
     ForkedHandleError,
     UndecodableError,
-    WrongThreadError,
 )
 from fdcomm.forksafety import close_in_child
-from fdcomm.mq.frames import HEADER, IN_MEMORY, RAW_IN_MEMORY, Message, decoded, id_of
+from fdcomm.mq.frames import HEADER, RAW_IN_MEMORY, Message, decoded
 from fdcomm.mq.inbox import Inbox
 from fdcomm.mq.memory import Loan, Loans
 from fdcomm.mq.payloads import Payloads, loaded
+from fdcomm.mq.peers import Peers
 from fdcomm.mq.producer import Trace
+from fdcomm.mq.refusing import OneThread, require_open
 from fdcomm.mq.statistics import ConsumerStatistics
 from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.zsocket.codec import Buffer
@@ -65,16 +65,14 @@ class Consumer:
         self._changed = runtime.condition()
         self._lock = lock_of(self._changed)
         self._receiver = Receiver()
-        self._peers: dict[bytes, dict[int, bytes]] = {}  # producer -> its connections -> their routing ids
+        self._peers = Peers()
         self._given: set[bytes] = set()
-        self._names: dict[bytes, tuple[bytes, int, str]] = {}
-        self._lent: list[Loan] = []
         self._loans = None if payloads is None else Loans(payloads)
         self._owed: set[bytes] = set()
         self._since = 0
         self._counts = dict.fromkeys(ConsumerStatistics.__dataclass_fields__, 0)
         self._refusal: type[FdcommError] | None = None
-        self._thread: int | None = None
+        self._user = OneThread()
         self._busy = False
         self._reclaim_at = runtime.monotonic()
         self._drained: set[bytes] = set()
@@ -121,13 +119,9 @@ class Consumer:
 
     def look(self) -> Message | None:
         """Return the next message, or None: there is none now. As :meth:`get` otherwise."""
-        with self._lock:
-            self._enter("get")
-            self._finish()
-            while True:
-                message = self._next()
-                if message is not None or not self._settle():
-                    return message
+        with contextlib.suppress(CommTimeoutError):
+            return self.get(0.0)
+        return None
 
     def done(self) -> None:
         """What was returned is done, and is acknowledged now."""
@@ -140,7 +134,7 @@ class Consumer:
         """Let another thread use the handle from now on: the one that calls ``get`` next."""
         with self._lock:
             self._require("rebind")
-            self._thread = None
+            self._user = OneThread()
 
     def close(self, *, done: bool = True) -> None:
         """End. ``done``: what was returned is done; else it is delivered again, to the next consumer. Idempotent."""
@@ -195,27 +189,21 @@ class Consumer:
                 return message
 
     def _read(self, peer: bytes, frame: Buffer, body: Buffer | None) -> Message | None:
-        named = self._names.get(peer) or self._named(peer)
+        named = self._peers.of(peer)
         if named is None or len(frame) < HEADER.size:
             self._counts["malformed"] += 1
             return None
         producer, connection, name = named
         kind, number, base, timestamp = HEADER.unpack_from(frame)
         content = frame[HEADER.size :] if body is None else body
-        memory: mmap.mmap | None = None
-        damaged: UndecodableError | None = None
-        if kind in (IN_MEMORY, RAW_IN_MEMORY):
-            if self._payloads is None or len(content) != 8:
+        loan: Loan | None = None
+        if kind >= RAW_IN_MEMORY:
+            if self._loans is None or len(content) != 8:
                 self._counts["malformed"] += 1
                 return None
-            if producer not in self._receiver.producers and base:
-                # What its producer had dropped, or a consumer was done with, before this one read of it does not come.
-                self._payloads.forget(name, base)
-            try:
-                memory = self._payloads.open(name, number, int.from_bytes(content, "little"))
-            except UndecodableError as error:
-                damaged = error
-        there = kind < RAW_IN_MEMORY or memory is not None or damaged is not None
+            known = producer in self._receiver.producers
+            loan = self._loans.lend(name, number, int.from_bytes(content, "little"), 0 if known else base)
+        there = kind < RAW_IN_MEMORY or loan is not None
         verdict = self._receiver.read(producer, connection, number, base, there)
         if verdict == "hole":
             self._counts["malformed"] += 1
@@ -231,38 +219,24 @@ class Consumer:
         if verdict == "skipped":
             self._counts["skipped"] += 1
             return None
-        if memory is not None:
-            self._lent.append(Loan(name, number, memory))
         try:
-            if damaged is not None:
-                raise damaged
-            if memory is not None:
-                payload = loaded(kind, memoryview(memory))
+            if loan is not None and self._loans is not None:
+                self._loans.keep(loan)
+                payload = loaded(kind, loan.view())
             else:
                 payload = decoded(kind, content, self._payloads is not None, self._pickles)
         except UndecodableError:
             self._counts["undecodable"] += 1
             raise
         self._counts["received"] += 1
-        return Message(payload, name, number, timestamp, 0 if memory is None else len(memory))
-
-    def _named(self, peer: bytes) -> tuple[bytes, int, str] | None:
-        named = id_of(peer)
-        if named is None:
-            return None
-        producer, connection = named
-        self._peers.setdefault(producer, {})[connection] = peer
-        found = self._names[peer] = (producer, connection, producer.hex())
-        return found
+        return Message(payload, name, number, timestamp, 0 if loan is None else loan.nbytes)
 
     def _finish(self) -> None:
         """What was given is done: its payloads go, then it may be acknowledged."""
         if not self._given:
             return
-        while self._lent:
-            loan = self._lent.pop()
-            if self._loans is not None:
-                self._loans.finish(loan)
+        if self._loans is not None:
+            self._loans.finish()
         self._runtime.point("fmq.finish.removed")
         for producer in self._given:
             number = self._receiver.finish(producer)
@@ -282,7 +256,7 @@ class Consumer:
             if number:
                 connection = self._receiver.producers[producer].peer
                 self._note("Acknowledge", {"producer": producer.hex(), "number": number, "connection": connection})
-                peer = self._peers[producer][connection]
+                peer = self._peers.routing_id(producer, connection)
                 self._counts["acknowledged"] += self._inbox.send(peer, number.to_bytes(8, "little"))
         return bool(owed)
 
@@ -298,11 +272,7 @@ class Consumer:
         if self._payloads is None or self._runtime.monotonic() < self._reclaim_at:
             return False
         self._reclaim_at = self._runtime.monotonic() + _RECLAIM_EVERY_S
-        for producer, connections in self._peers.items():
-            with self._payloads.of_gone(producer.hex()) as gone:
-                # A connection that takes no message is over, and what it has brought can be read by now.
-                if gone and not any(self._inbox.send(peer, bytes(8)) for peer in connections.values()):
-                    self._drained.add(producer)
+        self._drained.update(self._peers.gone(self._payloads, self._inbox.send))
         return bool(self._drained)
 
     def _reclaim(self) -> None:
@@ -312,8 +282,7 @@ class Consumer:
                 last = self._receiver.reclaim(producer)
                 self._note("Reclaim", {"producer": producer.hex(), "number": last})
                 self._counts["reclaimed"] += self._payloads.reclaim(producer.hex()) or 0
-            for peer in self._peers.pop(producer, {}).values():
-                self._names.pop(peer, None)
+            self._peers.forget(producer)
             self._owed.discard(producer)
         self._drained.clear()
 
@@ -336,23 +305,10 @@ class Consumer:
 
     def _enter(self, operation: str) -> None:
         self._require(operation)
-        me = threading.get_ident()
-        if self._thread is None:
-            self._thread = me
-        elif self._thread != me:
-            raise WrongThreadError(
-                f"{operation}: {self._what}: another thread uses this consumer, and would have its message taken for "
-                "done; call rebind() to hand it over",
-                operation=operation,
-            )
+        self._user.claim(operation, self._what)
 
     def _require(self, operation: str) -> None:
-        if self._refusal is ForkedHandleError:
-            raise ForkedHandleError(
-                f"{operation}: {self._what} came to this process by fork; open a new one here", operation=operation
-            )
-        if self._refusal is not None:
-            raise ClosedError(f"{operation}: {self._what} was closed", operation=operation)
+        require_open(self._refusal, operation, self._what)
 
     def _note(self, action: str, args: dict[str, Any]) -> None:
         if self._trace is not None:

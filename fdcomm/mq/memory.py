@@ -12,6 +12,7 @@ import os
 from collections import OrderedDict, deque
 from typing import Final, NamedTuple
 
+from fdcomm.errors import UndecodableError
 from fdcomm.mq.payloads import Payloads, Pieces
 
 __all__ = ("Loan", "Loans", "Pool")
@@ -84,50 +85,80 @@ class Pool:
 
 
 class Loan(NamedTuple):
-    """A payload that the consumer's process has mapped."""
+    """A payload that the consumer's process has mapped. Without memory: it is damaged."""
 
     producer: str
     number: int
-    memory: mmap.mmap
+    nbytes: int
+    memory: mmap.mmap | None
+
+    def view(self) -> memoryview:
+        """Return its bytes. Raises UndecodableError: it is not as large as its message says."""
+        if self.memory is None:
+            raise UndecodableError(f"a payload of {self.nbytes} bytes is no valid one: it is cut off")
+        return memoryview(self.memory)
 
     def returned(self) -> bool:
         """Unmap it, if nothing refers to it any more."""
-        try:
-            self.memory.close()
-        except BufferError:
-            return False
+        if self.memory is not None:
+            try:
+                self.memory.close()
+            except BufferError:
+                return False
         return True
 
 
 class Loans:
-    """The payloads that the consumer was given, and is done with."""
+    """The payloads that the consumer is given, and those that it is done with and its process still refers to."""
 
     def __init__(self, payloads: Payloads) -> None:
         self._payloads = payloads
+        self._given: list[Loan] = []
         self._held: deque[Loan] = deque()
 
-    def finish(self, loan: Loan) -> None:
-        """The consumer is done with a payload: take its name away."""
-        self._return_held()
-        if loan.returned():
-            self._give_back(loan, loan.number)
-        elif self._payloads.rename(loan.producer, loan.number, f"held.{loan.number}"):
-            self._held.append(loan)
-            while len(self._held) > _MOST:
-                oldest = self._held.popleft()
-                self._payloads.remove(oldest.producer, f"held.{oldest.number}")
+    def lend(self, producer: str, number: int, nbytes: int, base: int) -> Loan | None:
+        """Map a payload; None: it is gone.
+
+        Args:
+            producer: Whose it is.
+            number: Its message.
+            nbytes: How large it is.
+            base: Up to here the producer had dropped its messages, or a consumer was done with them, before this one
+                has read of it: they do not come.
+        """
+        if base:
+            self._payloads.forget(producer, base)
+        try:
+            memory = self._payloads.open(producer, number, nbytes)
+        except UndecodableError:
+            return Loan(producer, number, nbytes, None)
+        return None if memory is None else Loan(producer, number, nbytes, memory)
+
+    def keep(self, loan: Loan) -> None:
+        """The consumer is given the message."""
+        self._given.append(loan)
+
+    def finish(self) -> None:
+        """The consumer is done with what it was given: take the names away."""
+        for loan in tuple(self._held):
+            if loan.returned():
+                self._held.remove(loan)
+                self._give_back(loan, f"held.{loan.number}")
+        while self._given:
+            loan = self._given.pop()
+            if loan.returned():
+                self._give_back(loan, loan.number)
+            elif self._payloads.rename(loan.producer, loan.number, f"held.{loan.number}"):
+                self._held.append(loan)
+        while len(self._held) > _MOST:
+            oldest = self._held.popleft()
+            self._payloads.remove(oldest.producer, f"held.{oldest.number}")
 
     def close(self) -> None:
         """The consumer ends. What its process still refers to stays memory, without a name."""
         while self._held:
             loan = self._held.popleft()
             self._payloads.remove(loan.producer, f"held.{loan.number}")
-
-    def _return_held(self) -> None:
-        for loan in tuple(self._held):
-            if loan.returned():
-                self._held.remove(loan)
-                self._give_back(loan, f"held.{loan.number}")
 
     def _give_back(self, loan: Loan, name: int | str) -> None:
         free = f"free.{loan.number}"

@@ -21,6 +21,7 @@ from fdcomm.mq.frames import HEADER, peer_of
 from fdcomm.mq.link import Line, Link
 from fdcomm.mq.memory import Pool
 from fdcomm.mq.payloads import Mark, Payloads, Pieces
+from fdcomm.mq.refusing import require_open
 from fdcomm.mq.statistics import ProducerStatistics
 from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.zsocket.codec import Buffer
@@ -289,12 +290,7 @@ class Producer:
         self._changed.notify_all()
 
     def _require(self, operation: str) -> None:
-        if self._refusal is ForkedHandleError:
-            raise ForkedHandleError(
-                f"{operation}: {self._what} came to this process by fork; open a new one here", operation=operation
-            )
-        if self._refusal is not None:
-            raise ClosedError(f"{operation}: {self._what} was closed", operation=operation)
+        require_open(self._refusal, operation, self._what)
 
     def _note(self, action: str, args: dict[str, Any]) -> None:
         if self._trace is not None:

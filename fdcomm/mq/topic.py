@@ -77,11 +77,7 @@ class Topic:
     # -- the publisher -----------------------------------------------------------------------------------------------
 
     def bind(self) -> None:
-        """Become the publisher.
-
-        Raises:
-            AddressInUseError: There is a live one.
-        """
+        """Become the publisher. Raises AddressInUseError: there is a live one."""
         with self._lock:
             self._require("bind")
             self._bind()
@@ -118,11 +114,7 @@ class Topic:
             return True
 
     def wait_subscribers(self, count: int = 1, timeout: Timeout = DEFAULT) -> None:
-        """Wait until so many subscribers are there.
-
-        Raises:
-            CommTimeoutError: They are not.
-        """
+        """Wait until so many subscribers are there. Raises CommTimeoutError: they are not."""
         deadline = Deadline(timeout_seconds(timeout, "wait_subscribers"), SYSTEM.monotonic)
         with self._change:
             self._require("wait_subscribers")

@@ -11,6 +11,7 @@ With ``--state FILE`` figures are kept after each round, and the next call goes 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -151,7 +152,8 @@ class _Round:
                     del self.producers[number]
             if not self.producers:
                 self.stop.touch()
-            time.sleep(_LOOK_S)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.consumer.wait(_LOOK_S)
         if self.consumer.returncode:
             raise RuntimeError(f"the consumer ended with {self.consumer.returncode}")
         return self._counted()

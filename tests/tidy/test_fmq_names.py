@@ -1,4 +1,4 @@
-"""The actions of the FMQ queue have one name everywhere: contract, specification, cores, record, page; its example runs."""
+"""The actions of the FMQ queue have one name everywhere: contract, specification, cores, record, page."""
 
 from __future__ import annotations
 
