@@ -19,10 +19,10 @@ _MOST = 1000
 _SHAPES: dict[str, set[str]] = {
     "Put": {"p", "number", "base"},
     "Connect": {"p", "base", "again"},
-    **dict.fromkeys(("Cut", "End"), {"p", "k"}),
-    **dict.fromkeys(("HearAck", "Finish", "Acknowledge", "Reclaim"), {"p", "number"}),
-    **dict.fromkeys(("Take", "Skip", "Drop"), {"p", "c", "number", "base"}),
-    **dict.fromkeys(("StartConsumer", "EndConsumer", "Sweep"), set()),
+    **{key: {"p", "k"} for key in ("Cut", "End")},
+    **{key: {"p", "number"} for key in ("HearAck", "Finish", "Acknowledge", "Reclaim")},
+    **{key: {"p", "c", "number", "base"} for key in ("Take", "Skip", "Drop")},
+    **{key: set[str]() for key in ("StartConsumer", "EndConsumer", "Sweep")},
 }
 _GUARDS = (
     "Dedups",

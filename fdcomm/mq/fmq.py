@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from types import TracebackType
 from typing import Literal
 
@@ -31,7 +30,7 @@ class FMQ:
         """
         self.config = load_config() if config is None else config
         self._lock = threading.Lock()
-        self._open: weakref.WeakSet[Queue | Topic] = weakref.WeakSet()
+        self._open: list[Queue | Topic] = []
         self._destroyed = False
 
     def queue(self, name: str, role: str | Role = "producer", *, delivery: Delivery = "acknowledged") -> Queue:
@@ -39,7 +38,7 @@ class FMQ:
         with self._lock:
             self._require("queue")
             made = Queue(name, role, self.config, delivery=delivery)
-            self._open.add(made)
+            self._keep(made)
             return made
 
     def topic(self, name: str, *, when_full: Literal["wait", "drop"] = "wait") -> Topic:
@@ -47,7 +46,7 @@ class FMQ:
         with self._lock:
             self._require("topic")
             made = Topic(name, self.config, when_full=when_full)
-            self._open.add(made)
+            self._keep(made)
             return made
 
     def destroy(self) -> int:
@@ -58,7 +57,7 @@ class FMQ:
         """
         with self._lock:
             self._destroyed = True
-            handles, self._open = list(self._open), weakref.WeakSet()
+            handles, self._open = self._open, []
         lingers = threading.Semaphore(0)
         left: list[int] = []
 
@@ -75,6 +74,9 @@ class FMQ:
         for handle in handles:
             handle.close()
         return sum(left)
+
+    def _keep(self, made: Queue | Topic) -> None:
+        self._open = [*(handle for handle in self._open if not handle.closed), made]
 
     def _require(self, operation: str) -> None:
         if self._destroyed:

@@ -69,6 +69,7 @@ class ZmqInbox:
         self._socket: Any = None
         self._fd: Any = -1
         self._bell = Bell()
+        self.bound = ""
         close_in_child(self)
 
     def start(self) -> None:
@@ -76,7 +77,7 @@ class ZmqInbox:
         self._port = ZmqPort(zmq.ROUTER, linger_s=self._linger_s, options=self._options)
         self._socket = self._port.socket
         self._fd = self._socket.getsockopt(zmq.FD)
-        bind(self._port, self.endpoint)
+        self.bound = bind(self._port, self.endpoint)
 
     def receive(self) -> tuple[bytes, Buffer, Buffer | None] | None:
         """Return what came next."""

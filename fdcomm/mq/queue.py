@@ -8,7 +8,7 @@ from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.errors import ConfigError, WrongRoleError
 from fdcomm.mq.config import Config, Delivery, Role, role_of
 from fdcomm.mq.consumer import Consumer
-from fdcomm.mq.ending import at_the_end_of_children
+from fdcomm.mq.ending import at_the_end_of_children, hold, let_go
 from fdcomm.mq.frames import PICKLED, Message, coded
 from fdcomm.mq.inbox import ZmqInbox
 from fdcomm.mq.link import ZmqLine
@@ -75,6 +75,7 @@ class Queue:
                 trace=trace,
             )
             keep(self._consumer)
+            hold(self._consumer)
         else:
             self._producer = Producer(
                 ZmqLine(endpoint, config),
@@ -170,6 +171,7 @@ class Queue:
         """
         if self._consumer is not None:
             self._consumer.close(done=done)
+            let_go(self._consumer)
             return 0
         return self._as_producer("").end(linger)
 

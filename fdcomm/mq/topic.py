@@ -21,7 +21,7 @@ from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, FdcommError, UndecodableError, WrongRoleError
 from fdcomm.forksafety import close_in_child
 from fdcomm.mq.config import Config
-from fdcomm.mq.ending import at_the_end_of_children
+from fdcomm.mq.ending import at_the_end_of_children, hold, let_go
 from fdcomm.mq.frames import HEADER, Message, coded, decoded
 from fdcomm.mq.link import bind, secure, url
 from fdcomm.mq.statistics import TopicStatistics
@@ -78,9 +78,7 @@ class Topic:
 
     def bind(self) -> None:
         """Become the publisher. Raises AddressInUseError: there is a live one."""
-        with self._lock:
-            self._require("bind")
-            self._bind()
+        self.wait_subscribers(0)
 
     def pub(self, data: object, *, timeout: Timeout = DEFAULT) -> bool:
         """Publish. Without subscribers it goes to nobody.
@@ -148,6 +146,7 @@ class Topic:
             raise
         self._claim, self._publishes = claim, True
         self._socket = LockedSocket(port, self._what)
+        hold(self._socket)
         self._start(self._welcome, self._socket)
         return self._socket
 
@@ -196,6 +195,7 @@ class Topic:
             port.socket.subscribe(token)  # arrives after the one before
             port.connect(url(self._endpoint))
             socket = self._socket = LockedSocket(port, self._what)
+            hold(socket)
         try:
             while True:
                 first, *rest = socket.receive("sub", deadline.remaining())
@@ -204,6 +204,7 @@ class Topic:
         except BaseException:
             with self._lock:
                 self._socket = None
+                let_go(socket)
                 socket.close()
             raise
         self._counts["publishers"] = 1
@@ -296,6 +297,7 @@ class Topic:
             thread, self._thread = self._thread, None
         if socket is not None:
             socket.close()
+            let_go(socket)
         if thread is not None and thread is not threading.current_thread():
             thread.join(_JOIN_S)
 
