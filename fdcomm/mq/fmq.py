@@ -65,14 +65,15 @@ class FMQ:
             left.append(queue.close())
             lingers.release()
 
-        # Their lingers run side by side, so all together end within one.
         producers = [handle for handle in handles if isinstance(handle, Queue) and handle.role is Role.PRODUCER]
+        for handle in handles:
+            if handle not in producers:
+                handle.close()  # a consumer acknowledges what it was given: nobody has to wait for that
+        # The producers' lingers run side by side, so all together end within one.
         for queue in producers:
             threading.Thread(target=end, args=(queue,), daemon=True, name=f"fdcomm-mq-end-{queue.name}").start()
         for _ in producers:
             lingers.acquire()
-        for handle in handles:
-            handle.close()
         return sum(left)
 
     def _keep(self, made: Queue | Topic) -> None:

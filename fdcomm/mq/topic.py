@@ -218,7 +218,6 @@ class Topic:
         Raises:
             CommTimeoutError: None came.
             UndecodableError: It could not be decoded. It alone is lost.
-            WrongRoleError: Nothing is subscribed, or a callback gets the messages.
         """
         socket = self._socket
         self._require("get")
@@ -273,12 +272,11 @@ class Topic:
 
     def statistics(self) -> TopicStatistics:
         """Return a snapshot."""
-        with self._lock:
-            return TopicStatistics(**{**self._counts, "subscribers": len(self._there)})
+        return TopicStatistics(**{**self._counts, "subscribers": len(self._there)})
 
     @property
     def closed(self) -> bool:
-        """True once it was closed, or came here by fork."""
+        """True once it was closed."""
         return self._ended
 
     def close(self) -> None:
