@@ -26,7 +26,7 @@ from fdcomm.mq.statistics import ConsumerStatistics
 from fdcomm.runtime import SYSTEM, Runtime, lock_of
 from fdcomm.zsocket.codec import Buffer
 
-__all__ = "Consumer"
+__all__ = ("Consumer",)
 
 _RECLAIM_EVERY_S: Final = 1.0
 

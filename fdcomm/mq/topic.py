@@ -30,7 +30,7 @@ from fdcomm.zsocket.locked import LockedSocket
 from fdcomm.zsocket.paths import Claim
 from fdcomm.zsocket.port import ZmqPort
 
-__all__ = "Topic"
+__all__ = ("Topic",)
 
 _DATA: Final = b"d"
 _WELCOME: Final = b"w"
