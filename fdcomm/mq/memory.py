@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections import OrderedDict, deque
+from itertools import islice
 from typing import Final, NamedTuple
 
 from fdcomm.errors import UndecodableError
@@ -27,11 +28,11 @@ class Pool:
     def __init__(self, payloads: Payloads, producer: str) -> None:
         self._payloads = payloads
         self._producer = producer
-        self._lent: deque[int] = deque(maxlen=_MOST)
+        self._lent: deque[int] = deque()
         self._maps: OrderedDict[int, mmap.mmap] = OrderedDict()
 
-    def write(self, number: int, pieces: Pieces) -> None:
-        """Write the payload of a message, into memory that is free or else new.
+    def write(self, number: int, pieces: Pieces, base: int) -> None:
+        """Write the payload of a message, into memory that is free or else new. ``base``: as the sender's.
 
         Raises:
             SignalSpaceError: There is no room for it. Nothing is left of it.
@@ -39,19 +40,22 @@ class Pool:
         if not self._again(number, pieces):
             self._payloads.write(self._producer, number, pieces)
         self._lent.append(number)
+        while len(self._lent) > _MOST and self._lent[0] <= base:  # done with, and more than is kept for later
+            oldest = self._lent.popleft()
+            self._payloads.remove(self._producer, f"free.{oldest}")
+            self._payloads.remove(self._producer, f"held.{oldest}")
 
     def close(self) -> None:
-        """The producer ends: what is free goes. What the consumer holds it removes itself."""
+        """The producer ends: what is no payload goes. What the consumer still refers to stays memory without a name."""
         self._maps.clear()
-        for number in self._lent:
-            self._payloads.remove(self._producer, f"free.{number}")
+        self._payloads.remove_memory(self._producer)
 
     def left(self) -> bool:
         """Say whether payloads of this producer are there."""
         return bool(self._payloads.listed().get(self._producer))
 
     def _again(self, number: int, pieces: Pieces) -> bool:
-        for old in tuple(self._lent):
+        for old in tuple(islice(self._lent, _MOST)):
             name = f"free.{old}"
             try:
                 fd = os.open(self._payloads.path(self._producer, name), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -208,7 +208,7 @@ class Producer:
         if isinstance(body, Pieces):
             if self._pool is None:
                 raise ClosedError("this producer has no shared memory")
-            self._pool.write(number, body)
+            self._pool.write(number, body, sender.base)
             body = body.nbytes.to_bytes(8, "little")
             self._runtime.point("fmq.put.written")
         if self._trace is not None:

@@ -90,6 +90,21 @@ def test_memory_is_used_again(fmq: FMQ, config: Config) -> None:
     assert len(files) <= 5
 
 
+def test_memory_does_not_pile_up(fmq: FMQ, config: Config) -> None:
+    consumer, producer = fmq.queue("q", "consumer"), fmq.queue("q")
+    for _ in range(3):
+        for number in range(30):
+            producer.put(bytes([number]) * 4096, 1024)
+        assert [consumer.get(_S).payload[0] for _ in range(30)] == list(range(30))
+        consumer.done()
+        producer.flush(_S)
+    producer.put(bytes(4096), 1024)
+    key = Payloads(config.endpoint("q").address).key
+    assert len([name for name in os.listdir("/dev/shm") if key in name]) <= 10
+    assert consumer.get(_S).payload == bytes(4096)
+    consumer.done()
+
+
 def test_what_was_not_done_comes_again(fmq: FMQ) -> None:
     producer, consumer = fmq.queue("q"), fmq.queue("q", "consumer")
     for number in range(4):
