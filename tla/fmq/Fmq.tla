@@ -272,12 +272,15 @@ Sweep ==
     /\ UNCHANGED <<sent, base, life, linked, flow, pipe, ack, counts, knowledge, history>>
 
 -----------------------------------------------------------------------------
+\* More than MaxSent only without FreshLink.
+MostUnread == MaxSent * (MaxCuts + MaxStarts + 1)
+
 Next ==
     \/ \E p \in Producers : Write(p)
     \/ \E p \in Producers : Put(p)
     \/ \E p \in Producers : Connect(p)
-    \/ \E p \in Producers, k \in 0 .. MaxSent : Cut(p, k)
-    \/ \E p \in Producers, k \in 0 .. MaxSent : End(p, k)
+    \/ \E p \in Producers, k \in 0 .. MostUnread : Cut(p, k)
+    \/ \E p \in Producers, k \in 0 .. MostUnread : End(p, k)
     \/ \E p \in Producers : HearAck(p)
     \/ StartConsumer
     \/ EndConsumer
