@@ -64,6 +64,8 @@ from fdcomm.errors import (
     UndecodableError,
     UndeliverableError,
     UnsafeConfigError,
+    WrongRoleError,
+    WrongThreadError,
 )
 
 if TYPE_CHECKING:
@@ -189,6 +191,8 @@ __all__ = (
     "UndeliverableError",
     "UnsafeConfigError",
     "Word",
+    "WrongRoleError",
+    "WrongThreadError",
     "ZmqIpcClient",
     "ZmqIpcServer",
     "ZmqTcpClient",

@@ -67,6 +67,8 @@ __all__ = (
     "UndecodableError",
     "UndeliverableError",
     "UnsafeConfigError",
+    "WrongRoleError",
+    "WrongThreadError",
 )
 
 
@@ -336,3 +338,11 @@ class UndecodableError(FdcommError, ValueError):
 
 class UndeliverableError(FdcommError, ConnectionError):
     """The process that the message is for is gone, or has asked for nothing. ``request`` is the id of the request."""
+
+
+class WrongRoleError(FdcommError, PermissionError):
+    """A producer's call on a consumer, or the other way round."""
+
+
+class WrongThreadError(FdcommError, RuntimeError):
+    """Another thread uses the handle, and only one may. Nothing was changed."""

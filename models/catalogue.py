@@ -94,6 +94,7 @@ CATALOGUE: dict[str, Listed] = {
         "models.layerwise:Layerwise", "models.layerwise_bugs:BUGS", "models.layerwise_properties", timed=True
     ),
     "blocks": Listed("models.blocks:Blocks", "models.blocks_bugs:BUGS", "models.blocks_properties"),
+    "fmq": Listed("models.fmq:Fmq", "models.fmq_bugs:BUGS", "models.fmq_properties"),
     "transfer": Listed("models.transfer:Transfer", "models.transfer_bugs:BUGS", "models.transfer_properties"),
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),

@@ -91,6 +91,7 @@ def judge_of(protocol: str) -> Judge:
         barrier_trace,
         blocks_trace,
         control_trace,
+        fmq_trace,
         gate_trace,
         layerwise_trace,
         mailbox_trace,
@@ -111,6 +112,7 @@ def judge_of(protocol: str) -> Judge:
     judges: dict[str, Judge] = {
         **dict.fromkeys(gate_trace.PROTOCOLS, gate_trace.judge),
         blocks_trace.PROTOCOL: blocks_trace.judge,
+        fmq_trace.PROTOCOL: fmq_trace.judge,
         "control": control_trace.judge,
         "pause": pause_trace.judge,
         status_trace.PROTOCOL: status_trace.judge,

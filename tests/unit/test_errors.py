@@ -69,6 +69,8 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "UndecodableError": (ValueError,),
     "UndeliverableError": (ConnectionError,),
     "UnsafeConfigError": (ValueError,),
+    "WrongRoleError": (PermissionError,),
+    "WrongThreadError": (RuntimeError,),
 }
 
 

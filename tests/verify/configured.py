@@ -11,6 +11,7 @@ from models import (
     buffers_shipped,
     calls_shipped,
     drain_shipped,
+    fmq_shipped,
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
@@ -35,6 +36,8 @@ from models import (
 )
 from models.blocks import Blocks
 from models.blocks import Config as BlocksConfig
+from models.fmq import Config as FmqConfig
+from models.fmq import Fmq
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
@@ -72,6 +75,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "LayerOpen": (layerwise_open.Config, layerwise_open.LayerOpen),
     "MCBlocks": (BlocksConfig, Blocks),
     "BlocksShipped": (blocks_shipped.Config, blocks_shipped.BlocksShipped),
+    "MCFmq": (FmqConfig, Fmq),
+    "FmqShipped": (fmq_shipped.Config, fmq_shipped.FmqShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
     "MCMailbox": (MailboxConfig, Mailbox),
     "MCMailboxShipped": (mailbox_shipped.Config, mailbox_shipped.MailboxShipped),
