@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from fdcomm import ForkedHandleError
 from fdcomm.mq import FMQ, Config, SocketOptions
 from fdcomm.mq.payloads import Payloads
+from fdcomm.zsocket.context import context
 
 pytestmark = pytest.mark.multiproc
 
@@ -28,11 +31,17 @@ topic.pub("to nobody")
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _one_context() -> None:
+    """The process' ZeroMQ context stays, with its descriptors: it is made before they are counted."""
+    context()
+
+
 @pytest.fixture
-def root(tmp_path: Path) -> str:
-    made = tmp_path / "mq"
-    made.mkdir(mode=0o700)
-    return str(made)
+def root() -> Iterator[str]:
+    # Not pytest's folder: its path may be so long that no name of a socket fits behind it.
+    with tempfile.TemporaryDirectory(prefix="mq-") as made:
+        yield made
 
 
 def test_a_process_with_unsent_data_ends_within_its_linger(root: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,10 +38,10 @@ _S = 30.0
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
-    root = tmp_path / "mq"
-    root.mkdir(mode=0o700)
-    return Config(ipc_root=str(root), socket_config=SocketOptions(linger=200))
+def config() -> Iterator[Config]:
+    # Not pytest's folder: its path may be so long that no name of a socket fits behind it.
+    with tempfile.TemporaryDirectory(prefix="mq-") as root:
+        yield Config(ipc_root=root, socket_config=SocketOptions(linger=200))
 
 
 @pytest.fixture
