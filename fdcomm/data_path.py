@@ -76,9 +76,9 @@ class DataPath:
         except (ClosedError, SignalReplacedError) as error:
             raise self._ended(operation, error) from error
 
-    def claim(self, rank: int, limit: float | None) -> None:
+    def claim(self, rank: int) -> None:
         """Become the reader of a rank. The host has been asked."""
-        self.end.claim(rank, limit)
+        self.end.claim(rank, _OPEN_S)
 
     def take(self, ticket: int, limit: float | None, operation: str, rank: int) -> tuple[int, Any, bool]:
         """Take the rank's next item: ``(number, item, all_read)``; number 0 is "nothing"."""

@@ -67,7 +67,7 @@ class Handle(Session):
         if path is not None:
             if protocol not in self._claimed or path.end.port is None:
                 self._act(protocol, "claim", name, name=name)
-                path.claim(self.client_id, limit)
+                path.claim(self.client_id)
                 self._claimed.add(protocol)
             return path.take(ticket, limit, name, self.client_id)
         try:

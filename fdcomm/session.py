@@ -197,7 +197,7 @@ class Session:
             for protocol, name in self._welcome["rings"].items():
                 paths[protocol] = DataPath(name, most, self._runtime, transport.is_alive, transport.abandon)
             if self._role == "reader" and paths:
-                paths[BROADCASTS[self._kind][0]].claim(self.client_id, REPLY_GRACE_S)
+                paths[BROADCASTS[self._kind][0]].claim(self.client_id)
         except (SignalError, MemoryOrderError) as error:
             for path in paths.values():
                 path.close(leave=False)

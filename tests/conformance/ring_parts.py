@@ -198,7 +198,9 @@ class RingPart(Part):
                 return f"{word} is {found}"
         buffers = self.bed.runtime.buffers
         stores = tuple(
-            tuple((*self.words[store[2]], store[3]) for store in buffers.get(f"process {p}", ()))
+            tuple(
+                (*self.words[store[2]], store[3]) for store in buffers.get(f"process {p}", ()) if store[2] in self.words
+            )
             for p in range(len(state.pc))
         )
         return "" if stores == state.buf else f"under way is {stores}"
@@ -207,6 +209,8 @@ class RingPart(Part):
         process = action.param("process")
         name = f"process {process}"
         if action.name == "Flush":
+            while self.bed.runtime.buffers[name][0][2] not in self.words:
+                self.bed.runtime.flush(name)  # a word that the model does not have
             self.bed.runtime.flush(name)
         elif action.name == "Fence":
             self.bed.words[LIVES + (action.param("rank") or 0)] += 1
