@@ -12,7 +12,7 @@ from tests.conformance.ring_overflow_drive import drive as segments
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
-from tests.schedules import ring_clear_programs, ring_programs
+from tests.schedules import ring_clear_programs, ring_last_programs, ring_programs
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.ring_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
@@ -22,8 +22,12 @@ from tests.verify.check import Check, Row
 __all__ = ("checks",)
 
 _P = "ring"
-PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS}
-LARGE_PROGRAMS = {**ring_programs.LARGE_PROGRAMS, **ring_clear_programs.LARGE_PROGRAMS}
+PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS, **ring_last_programs.PROGRAMS}
+LARGE_PROGRAMS = {
+    **ring_programs.LARGE_PROGRAMS,
+    **ring_clear_programs.LARGE_PROGRAMS,
+    **ring_last_programs.LARGE_PROGRAMS,
+}
 RANDOM_PROGRAMS = {**ring_programs.RANDOM_PROGRAMS, **ring_clear_programs.RANDOM_PROGRAMS}
 _SEED = 20_611
 # Programs and races of many schedules are left to the nightly verification.
@@ -33,6 +37,7 @@ _QUICK = (
     "nobody is counted any more",
     "a clear is killed",
     "a put waits, and a clear makes room",
+    "the last of 2 readers",
 )
 _QUICK_RACES = ("comes-back",)
 _QUICK_SEGMENTS = "one writer leaves, the other one is killed"
@@ -49,7 +54,7 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(large: bool) -> list[Check]:
-    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE]
+    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE, *ring_graphs.LAST]
     found = [Check(_P, "V2", name, _graph, (name, name)) for name in (every if large else ring_graphs.SMALL)]
     if large:
         found += [Check(_P, "V2", f"without {name}", _graph, (f"without {name}", name)) for name in ring_graphs.FAULTY]
@@ -62,6 +67,7 @@ def _graph(what: str, name: str) -> Row:
         **ring_graphs.WAITING,
         **ring_graphs.OVERFLOW,
         **ring_graphs.PLACE,
+        **ring_graphs.LAST,
     }
     config = {**tables, **ring_graphs.FAULTY}[name]
     return rows.graph(_P, what, rows.numbers(config.constants()), *ring_graphs.compared(config))
