@@ -28,7 +28,11 @@ LARGE_PROGRAMS = {
     **ring_clear_programs.LARGE_PROGRAMS,
     **ring_last_programs.LARGE_PROGRAMS,
 }
-RANDOM_PROGRAMS = {**ring_programs.RANDOM_PROGRAMS, **ring_clear_programs.RANDOM_PROGRAMS}
+RANDOM_PROGRAMS = {
+    **ring_programs.RANDOM_PROGRAMS,
+    **ring_clear_programs.RANDOM_PROGRAMS,
+    **ring_last_programs.RANDOM_PROGRAMS,
+}
 _SEED = 20_611
 # Programs and races of many schedules are left to the nightly verification.
 _QUICK = (
