@@ -9,6 +9,8 @@ from typing import Any
 from fdcomm.testing import Exhaustive, explore
 from tests.conformance.ring_overflow_drive import PLANS as SEGMENTS
 from tests.conformance.ring_overflow_drive import drive as segments
+from tests.conformance.ring_place_drive import PLANS as TURNS
+from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
@@ -45,6 +47,7 @@ _QUICK = (
 )
 _QUICK_RACES = ("comes-back",)
 _QUICK_SEGMENTS = "one writer leaves, the other one is killed"
+_QUICK_TURNS = "3 processes, 2 are killed"
 _RUNS = "put and get: real processes, two are killed, and altered runs: TLC and model"
 
 
@@ -83,7 +86,24 @@ def _graph(what: str, name: str) -> Row:
 def _v3(large: bool) -> list[Check]:
     found = [Check(_P, "V3", f"every edge: {plan}", _edges, (plan,)) for plan in (*SMALL, *(LARGE if large else ()))]
     plans = SEGMENTS if large else (_QUICK_SEGMENTS,)
-    return [*found, *(Check(_P, "V3", f"segments, every call: {plan}", _calls, (plan,)) for plan in plans)]
+    found += [Check(_P, "V3", f"segments, every call: {plan}", _calls, (plan,)) for plan in plans]
+    in_turn = TURNS if large else (_QUICK_TURNS,)
+    return [*found, *(Check(_P, "V3", f"puts in turn: {plan}", _turns, (plan,)) for plan in in_turn)]
+
+
+def _turns(plan: str) -> Row:
+    done = turns(TURNS[plan])
+    return Row(
+        _P,
+        "V3",
+        f"puts in turn: {plan}",
+        ok=done.calls > 0 and done.walks > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=rows.numbers(TURNS[plan].constants()),
+        detail=f"{done.walks} behaviours of {done.calls} calls, whole, and killed or stopped after each step; "
+        f"{done.of - done.edges} of {done.of} edges start in the middle of another process's call",
+    )
 
 
 def _calls(plan: str) -> Row:
