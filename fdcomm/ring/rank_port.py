@@ -134,7 +134,7 @@ class RankPort:
             segment, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
             if segment:
                 consumer.check()  # the three words were this message's
-                found = self._mapped.view(segment, Deadline(limit or _LEAVE_S, SYSTEM.monotonic))
+                found = self._mapped.view(segment, Deadline(max(limit or 0.0, _LEAVE_S), SYSTEM.monotonic))
                 if found is None:
                     consumer.check()
                     if self._board.is_over():
