@@ -3,6 +3,7 @@ and locks. Before each step that others can see a put can be killed, or stopped:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from types import SimpleNamespace
@@ -164,12 +165,11 @@ class _Writer:
             self.thread.join(_LIMIT_S)
 
     def _run(self, message: int) -> None:
-        try:
-            self.producer.put(_thing(message), 0.0, "put")
-        except CommTimeoutError as error:
-            self.error = error
-        except _Crash:
-            pass
+        with contextlib.suppress(_Crash):
+            try:
+                self.producer.put(_thing(message), 0.0, "put")
+            except CommTimeoutError as error:
+                self.error = error
 
     def kill(self) -> None:
         """The kernel closes what it has open."""

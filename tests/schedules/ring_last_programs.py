@@ -17,7 +17,17 @@ from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.conformance.ring_bed import Bed, HeldLocks
 from tests.schedules.ring_programs import never, scenario
 
-__all__ = ("LARGE_PROGRAMS", "PROGRAMS", "RANDOM_PROGRAMS", "Port", "killed", "last_bed", "one_last", "returned", "two_last")
+__all__ = (
+    "LARGE_PROGRAMS",
+    "PROGRAMS",
+    "RANDOM_PROGRAMS",
+    "Port",
+    "killed",
+    "last_bed",
+    "one_last",
+    "returned",
+    "two_last",
+)
 
 
 class Port(RankPort):
@@ -167,21 +177,20 @@ def _program(
     return name, (Program(name, build, {}), bound)
 
 
-PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
-    (
-        _program("the last of 2 readers", one_last, Bound(preemptions=2)),
-    )
-)
+PROGRAMS: dict[str, tuple[Program, Bound]] = dict((_program("the last of 2 readers", one_last, Bound()),))
 
 LARGE_PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
     (
-        _program("the last reader is killed", killed, Bound(preemptions=1)),
-        _program("the last of 3 readers", partial(one_last, ranks=3), Bound(preemptions=2)),
-        _program("the last of 2 readers, twice", partial(one_last, messages=2), Bound(preemptions=2)),
+        _program("the last reader is killed", killed, Bound()),
+        _program("the last of 2 readers, twice", partial(one_last, messages=2), Bound()),
     )
 )
 
 # Too many schedules to try all.
 RANDOM_PROGRAMS: dict[str, Program] = {
-    name: Program(name, returned, {}) for name in ("the last reader is given up, and its rank comes back",)
+    name: Program(name, build, {})
+    for name, build in {
+        "the last reader is given up, and its rank comes back": returned,
+        "the last of 3 readers": partial(one_last, ranks=3),
+    }.items()
 }
