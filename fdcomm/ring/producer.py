@@ -157,10 +157,10 @@ class Producer:
             if not locks.try_writer():
                 locks.wait_writer(Deadline(limit, SYSTEM.monotonic), operation, self._who)
             try:
-                publisher.sync()
-                publisher.require_all()
                 words = self._board.words
                 words[WRITER_PID] = self._pid
+                publisher.sync()
+                publisher.require_all()
                 if publisher.head >= publisher.room:
                     publisher.make_room(limit, operation)
                 if wanted is not None and not wanted():

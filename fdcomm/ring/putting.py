@@ -17,6 +17,7 @@ from fdcomm.runtime import SYSTEM
 __all__ = ("Putting",)
 
 _STRAIGHT: Final = 65536
+_MAKE_S: Final = 5.0
 
 
 class Putting:
@@ -81,7 +82,9 @@ class Putting:
 
     def _place(self, nbytes: int, timeout: Timeout, operation: str) -> Overflow:
         self._publisher.look()
-        deadline = Deadline(timeout_seconds(timeout, operation), SYSTEM.monotonic)
+        # Others make or remove files in that folder just now: that does not count as waiting for readers.
+        limit = timeout_seconds(timeout, operation)
+        deadline = Deadline(None if limit is None else max(limit, _MAKE_S), SYSTEM.monotonic)
         return self._overflows.get(nbytes, self._publisher.passed, members.zombies(self._memory.board), deadline)
 
     def _publish(self, number: int, parts: int, length: int) -> None:

@@ -12,7 +12,7 @@ from fdcomm.errors import CommTimeoutError, ProtocolViolationError, SignalReplac
 from fdcomm.ring import members
 from fdcomm.ring.clearing import complete
 from fdcomm.ring.consumer import Consumer
-from fdcomm.ring.layout import FORM, LAST, LENGTH, PARTS
+from fdcomm.ring.layout import FORM, LENGTH, PARTS, TOLD
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Mapped
@@ -55,6 +55,8 @@ class RankPort:
         self._mapped = Mapped(memory)
         shape = memory.shape
         self._others = tuple(other for other in range(shape.ranks) if other != rank)
+        self._tolds = tuple(shape.of_line(line, TOLD) for line in range(shape.lines))
+        self._told = self._tolds[self._place.line]
 
     @property
     def position(self) -> int:
@@ -132,7 +134,7 @@ class RankPort:
             segment, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
             if segment:
                 consumer.check()  # the three words were this message's
-                found = self._mapped.view(segment, Deadline(limit or _LEAVE_S, SYSTEM.monotonic))
+                found = self._mapped.view(segment, Deadline(max(limit or 0.0, _LEAVE_S), SYSTEM.monotonic))
                 if found is None:
                     consumer.check()
                     if self._board.is_over():
@@ -147,7 +149,7 @@ class RankPort:
                     self._end(number)
                     consumer.tell()
                     raise
-                return self._told(Taken(number, thing, self._end(number)))
+                return self._after(Taken(number, thing, self._end(number)))
             payload = memoryview(self._memory.payloads[consumer.slot][:length].tobytes())
         all_read = self._end(number)
         try:
@@ -155,30 +157,41 @@ class RankPort:
         finally:
             consumer.tell()
 
-    def _told(self, taken: Taken) -> Taken:
+    def _after(self, taken: Taken) -> Taken:
         self._consumer.tell()
         return taken
 
     def _end(self, number: int) -> bool:
         """Count the message as taken. Returns True in one reader: when it ends, all have taken the message.
 
-        Whoever finds before its own store that all others have stored is the only one that does. When nobody finds
-        that, two have stored at the same time: then each that sees all of them asks under a lock who was told.
+        Whoever finds before its own store that all others have stored is the only one that does, and says so before
+        its cursor can be seen. When nobody finds that, two have stored at the same time: then each that sees all of
+        them asks under a lock who was told. Each says so on its own line: a reader that was given up in between, and
+        goes on now, would put the past into a common word. When a rank came back meanwhile, perhaps nobody is told.
         """
-        words, consumer = self._board.words, self._consumer
+        board, consumer = self._board, self._consumer
         if self._all_others(number):
-            words[LAST] = number
+            board.words[self._told] = number
+            if board.fenced:
+                board.kernel.fence()  # nobody comes back before it is seen
             consumer.end()
             return True
         consumer.end()
         self._fence()
-        if not self._all_others(number) or words[LAST] >= number:
+        if not self._all_others(number) or self._is_told(number):
             return False
-        with self._board.locks.members(Deadline(_LEAVE_S, SYSTEM.monotonic), "get"):
-            if words[LAST] >= number:
-                return False
-            words[LAST] = number
-            return True
+        try:
+            with board.locks.members(Deadline(_LEAVE_S, SYSTEM.monotonic), "get"):
+                if self._is_told(number):
+                    return False
+                board.words[self._told] = number
+                return True
+        except CommTimeoutError:  # who has the lock is stopped; the message was taken, and counts
+            return False
+
+    def _is_told(self, number: int) -> bool:
+        words = self._board.words
+        return any(words[place] >= number for place in self._tolds)
 
     def _all_others(self, number: int) -> bool:
         words, places = self._board.words, self._look.places()

@@ -140,6 +140,7 @@ class RingWriter:
             PayloadError: It cannot be pickled. Nothing was put.
             CommTimeoutError: The ring was full; ``missing`` names the ranks that are behind. Nothing was put.
             PeerLostError: The ring is full and no rank has a reader any more. Nothing was put.
+            SignalReplacedError: The ring is full and its name is another ring's, or nobody's. Nothing was put.
         """
         mutex = self._mutex
         if not mutex.acquire(False):
