@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from types import TracebackType
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Final, Literal, TypeAlias, TypeVar, cast
 
 from fdcomm.connect import Address, TransportName, check_address, connect, start_host
 from fdcomm.data_path import DataPath
@@ -28,6 +28,8 @@ from fdcomm.shm import WordPage
 from fdcomm.transports.base import REPLY_GRACE_S, Transport
 
 __all__ = ("DataPathName", "Role", "Session")
+
+_DATA_PATH: Final = "FDCOMM_DATA_PATH"
 
 Role: TypeAlias = Literal["reader", "producer"]
 DataPathName: TypeAlias = Literal["auto", "ring", "host"]
@@ -75,6 +77,8 @@ class Session:
         self._page: WordPage | None = None
         self._next_look = 0.0  # when to look again whether the host lives
         self._claimed = {BROADCASTS[self._kind][0]} if role == "reader" else set[str]()  # channels: its rank is claimed
+        if data_path == "auto":
+            data_path = cast(DataPathName, os.environ.get(_DATA_PATH, "auto"))
         self._data_path = data_path
         self._paths: dict[str, DataPath] = {}
         config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind, data_path)

@@ -52,12 +52,15 @@ class KernelLocks:
         """Become the writer."""
         self._taken[WRITER] = self._wait(WRITER, deadline, operation, "the writer's place", who)
 
-    def try_writer(self) -> bool:
-        """Take the writer's place for one put, if it is free. On a descriptor of its own, which stays open."""
-        files = self._segment.files
+    def open_writer(self) -> None:
+        """Open the descriptor on which :meth:`try_writer` locks."""
         if self._writer < 0:
-            self._writer = files.again(self._segment.fd)
-        return files.call(self._writer, self._take_writer)
+            self._writer = self._segment.files.again(self._segment.fd)
+
+    def try_writer(self) -> bool:
+        """Take the writer's place for one put, if it is free."""
+        self.open_writer()
+        return self._segment.files.call(self._writer, self._take_writer)
 
     def wait_writer(self, deadline: Deadline, operation: str, who: Callable[[], str]) -> None:
         """The same, after others have left it."""

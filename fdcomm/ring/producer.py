@@ -74,6 +74,7 @@ class Producer:
         self._memory = memory
         self._board: Board = memory.board
         self._mutex = threading.Lock()
+        memory.locks.open_writer()
         self._overflows = Overflows(memory)
         self._publisher = InTurn(memory.board)
         self._putting = Putting(memory, self._publisher, self._overflows, most)

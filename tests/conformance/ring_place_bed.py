@@ -112,6 +112,9 @@ class _Locks:
     def __init__(self, locks: Any, gate: _Gate) -> None:
         self._locks, self._gate = locks, gate
 
+    def open_writer(self) -> None:
+        self._locks.open_writer()
+
     def try_writer(self) -> bool:
         """At first before the step; who waits asks again."""
         self._gate.step("Take")
