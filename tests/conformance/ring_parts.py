@@ -54,7 +54,7 @@ class RingPart(Part):
 
     def build(self, scheduling: ControlledRuntime, now: Callable[[], Any]) -> dict[int, Callable[[], None]]:
         setters = [f"process {line}" for line in self.lines]
-        self.bed = Bed(scheduling, self.shape, setters=setters)
+        self.bed = Bed(scheduling, self.shape, [CLEARED], setters)
         self._now = now
         # Of lines that the model does not have nothing is of interest.
         others = range(len(self.lines), self.shape.lines)
