@@ -24,22 +24,20 @@ class Look:
         self._ranks = range(shape.ranks)
         self._slots = shape.slots
         self._seqs = tuple(shape.of_slot(slot, SEQ) for slot in range(shape.slots))
-        self._lives: list[int] = [-1] * shape.ranks
-        self._cursors: tuple[int, ...] = ()
+        self._known: tuple[list[int], tuple[int, ...]] = ([-1] * shape.ranks, ())
         board.users.append(self)
 
     def places(self) -> tuple[int, ...]:
         """The words in which the ranks' cursors are now."""
-        words, lives = self._words, self._lives
+        words, (lives, cursors) = self._words, self._known
         for rank in self._ranks:
             if words[LIVES + rank] != lives[rank]:
-                lives = self._lives = [words[LIVES + other] for other in self._ranks]
+                lives = [words[LIVES + other] for other in self._ranks]
                 shape = self._board.shape
-                self._cursors = tuple(
-                    shape.of_line(shape.line(other, life), CURSOR) for other, life in enumerate(lives)
-                )
+                cursors = tuple(shape.of_line(shape.line(other, life), CURSOR) for other, life in enumerate(lives))
+                self._known = (lives, cursors)  # in one store: other threads look too
                 break
-        return self._cursors
+        return cursors
 
     def lost(self) -> tuple[int, ...]:
         """The ranks whose reader was given up, and has no successor yet."""

@@ -13,6 +13,12 @@ __all__ = ("nothing_is_left",)
 _HERE = Path(__file__).parent
 
 
+@pytest.fixture(autouse=True)
+def _through_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests are about hosts and what goes through them. Items of rings: tests/unit/test_queue_ring_errors.py."""
+    monkeypatch.setenv("FDCOMM_DATA_PATH", "host")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what this folder has."""
     for item in items:

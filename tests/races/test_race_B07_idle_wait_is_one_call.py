@@ -5,6 +5,8 @@ Ours waits in one call. What is counted is calls, not time.
 
 import threading
 
+import pytest
+
 from fdcomm import EngineWorkerQueue
 from fdcomm.runtime import SystemRuntime
 from tests.races.pipes import WATCHDOG_S
@@ -68,5 +70,6 @@ def test_shipped_fails() -> None:
     assert RACE.symptom in RACE.on_shipped()
 
 
+@pytest.mark.usefixtures("through_the_host")
 def test_ours_passes() -> None:
     assert RACE.on_ours() == ""

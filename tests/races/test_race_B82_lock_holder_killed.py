@@ -82,5 +82,6 @@ def test_shipped_fails_when_a_waiter_is_killed() -> None:
     assert WAITER.symptom in WAITER.on_shipped()
 
 
+@pytest.mark.usefixtures("through_the_host")
 def test_ours_passes() -> None:
     assert RACE.on_ours() == ""

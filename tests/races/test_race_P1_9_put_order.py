@@ -3,6 +3,8 @@
 import functools
 import threading
 
+import pytest
+
 from fdcomm import EngineWorkerQueue
 from tests.races.pipes import WATCHDOG_S
 from tests.races.race import Race, wait_until
@@ -51,5 +53,6 @@ def test_shipped_fails() -> None:
     assert RACE.symptom in RACE.on_shipped()
 
 
+@pytest.mark.usefixtures("through_the_host")
 def test_ours_passes() -> None:
     assert RACE.on_ours() == ""
