@@ -5,8 +5,6 @@ Ours waits in one call. What is counted is calls, not time.
 
 import threading
 
-import pytest
-
 from fdcomm import EngineWorkerQueue
 from fdcomm.runtime import SystemRuntime
 from tests.races.pipes import WATCHDOG_S
@@ -63,13 +61,12 @@ def ours(variant: Ours) -> str:
         return "" if got == ["A"] and counter.sent == waiting <= before + 2 else f"{counter.sent - before} messages"
 
 
-RACE = Race(("B07",), shipped, ours, f"{LOOKS} idle looks are {LOOKS} round trips", ranks=1)
+RACE = Race(("B07",), shipped, ours, f"{LOOKS} idle looks are {LOOKS} round trips", ranks=1, data_path="host")
 
 
 def test_shipped_fails() -> None:
     assert RACE.symptom in RACE.on_shipped()
 
 
-@pytest.mark.usefixtures("through_the_host")
 def test_ours_passes() -> None:
     assert RACE.on_ours() == ""

@@ -3,8 +3,6 @@
 import functools
 import threading
 
-import pytest
-
 from fdcomm import EngineWorkerQueue
 from tests.races.pipes import WATCHDOG_S
 from tests.races.race import Race, wait_until
@@ -46,13 +44,12 @@ def _waits(engine: EngineWorkerQueue, number: int) -> bool:
     return engine.statistics().waiting_puts == number
 
 
-RACE = Race(("P1.9",), shipped, ours, "['called second', 'called first']", ranks=1)
+RACE = Race(("P1.9",), shipped, ours, "['called second', 'called first']", ranks=1, data_path="host")
 
 
 def test_shipped_fails() -> None:
     assert RACE.symptom in RACE.on_shipped()
 
 
-@pytest.mark.usefixtures("through_the_host")
 def test_ours_passes() -> None:
     assert RACE.on_ours() == ""
