@@ -31,7 +31,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
     | | |
     |---|---|
     | delivery | each rank takes each batch exactly once |
-    | order | the order in which put calls arrived |
+    | order | that of the puts, the same for all ranks |
     | depth | ``depth`` batches are retained (1: the next put waits until every rank has taken the previous batch) |
     | blocking | ``put_tasks``, and ``get_tasks`` with a positive timeout; all bounded |
     | threads | any number on one handle |
