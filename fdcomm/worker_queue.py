@@ -179,9 +179,9 @@ class EngineWorkerQueue(WorkerCacheMethods):
     def put_tasks(self, tasks: Any, *, timeout: Timeout = DEFAULT) -> None:
         """Give a batch to every rank. Actions CallPut and PutTasks (or PutLost, PutTimeout).
 
-        Blocks while the queue is full, that is, with ``depth=1``, until every rank has taken the previous batch. Put
-        calls are served in the order in which they arrive at the host. Ranks that have not connected yet are waited
-        for; they find the batch when they come.
+        Blocks while the queue is full, that is, with ``depth=1``, until every rank has taken the previous batch. Where
+        items go through the host, put calls are served in the order in which they arrive there. Ranks that have not
+        connected yet are waited for; they find the batch when they come.
 
         Args:
             tasks: Any picklable object; FastDeploy puts ``(list of tasks, batch size)``.
