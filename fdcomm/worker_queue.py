@@ -54,7 +54,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
     finish_send_cache_barrier = NamedBarrier()
     cache_info_barrier = NamedBarrier()
 
-    tasks = View(ListView, lambda q: q._items("dispatch", "tasks"), "put_tasks() or clear_data()")
+    tasks = View(ListView, lambda q: q._path("dispatch", "tasks").items("tasks"), "put_tasks() or clear_data()")
     client_read_flag = View(ListView, lambda q: q._read_flags("dispatch", 1), "get_tasks()")
     exist_tasks_inter_signal = View(ValueView, lambda q: q._exists(), "put_tasks() or clear_data()")
     exist_tasks_intra_signal = View(SignalView, lambda q: q._exists(), "put_tasks() or clear_data()")
@@ -66,7 +66,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         lambda q: q._view("disaggregate", name="disaggregate_requests")["length"],
         "put_disaggregated_tasks() or get_disaggregated_tasks()",
     )
-    connect_rdma_tasks = View(ListView, lambda q: q._items("connect", "view"), "put_connect_rdma_task()")
+    connect_rdma_tasks = View(ListView, lambda q: q._path("connect", "view").items("view"), "put_connect_rdma_task()")
     connect_rdma_task_responses = View(
         ListView, lambda q: q._answers("connect_response"), "put_connect_rdma_task_response()"
     )
@@ -231,7 +231,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         Raises:
             HostLostError: The host is gone.
         """
-        self._clear("dispatch", "clear_data")
+        self._path("dispatch", "clear_data").clear("clear_data")
 
     # -- reads ---------------------------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
             HostLostError: The host is gone (noticed within 0.1 s of polling).
         """
         oldest = self._oldest("dispatch", "exist_tasks")
-        if not oldest or "dispatch" not in self._claimed:
+        if not oldest or not self._path("dispatch", "exist_tasks").has_claimed():
             return oldest != 0
         own = self._ticket("dispatch", "exist_tasks")
         again, self._looked = self._looked == oldest, 0 if own else oldest
@@ -270,7 +270,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
 
     def num_tasks(self) -> int:
         """Return how many batches are retained. Loads from shared memory on the host's machine, no round trip."""
-        return self._number("dispatch", "num_tasks", "num_tasks")
+        return self._path("dispatch", "num_tasks").num_items("num_tasks")
 
     def set_exist_tasks(self, flag: bool) -> None:
         """Accepted for FastDeploy's callers: the flag follows the queue by itself.

@@ -10,7 +10,6 @@ from fdcomm.host.service import HostConfig
 from fdcomm.ring.layout import Shape
 from fdcomm.ring.memory import Memory, require_order
 from fdcomm.runtime import SYSTEM
-from fdcomm.signals.files import default_directory
 
 __all__ = ("MOST_SLOTS", "goes_through_rings", "make_ring")
 
@@ -47,4 +46,4 @@ def make_ring(name: str, ranks: int, depth: int) -> Memory:
     """Make the ring of a channel. Small items stand in its slots: the fewer of those, the larger they are."""
     least, most = _SLOT_BYTES
     slot_bytes = max(least, min(most, _ALL_SLOTS_BYTES // depth // 64 * 64))
-    return Memory.make(name, Shape(ranks, depth, slot_bytes), default_directory(), Deadline(_MAKE_S, SYSTEM.monotonic))
+    return Memory.make(name, Shape(ranks, depth, slot_bytes), None, Deadline(_MAKE_S, SYSTEM.monotonic))

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from fdcomm.errors import FdcommError, PayloadError, SignalSpaceError, UndecodableError
 from fdcomm.mq.frames import IN_MEMORY, RAW_IN_MEMORY
-from fdcomm.ring.payload import Encoded
+from fdcomm.ring.payload import raw
 from fdcomm.signals.files import Files, default_directory
 
 __all__ = ("Mark", "Payloads", "Pieces", "loaded", "pieces_of")
@@ -66,11 +66,11 @@ def pieces_of(payload: object, threshold: int) -> Pieces | bytes:
     size += sum(memoryview(buffer).nbytes for buffer in found)
     if size < threshold:
         return stream if not found else pickle.dumps(payload, 5)
-    encoded = Encoded(stream, found)
-    lengths = [len(stream), *(buffer.nbytes for buffer in encoded.buffers)]
+    buffers = raw(found)
+    lengths = [len(stream), *(buffer.nbytes for buffer in buffers)]
     table = b"".join(length.to_bytes(_WORD, "little") for length in (len(lengths), *lengths))
     parts: list[Any] = [table, _padding(len(table)), stream]
-    for buffer in encoded.buffers:
+    for buffer in buffers:
         parts += [_padding(len(parts[-1]) if type(parts[-1]) is bytes else parts[-1].nbytes), buffer]
     return Pieces(IN_MEMORY, parts)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fdcomm.ring.board import Board
+from fdcomm.ring.board import Board, Plain
 from fdcomm.ring.layout import CLEARED, COUNT, CURSOR, GATE, HEAD, LIVES, PID, SEQ
 
-__all__ = ("Look",)
+__all__ = ("Look", "last_published")
 
 
 class Look:
@@ -108,10 +108,7 @@ class Look:
 
     def published(self) -> int:
         """The last message that was published."""
-        head = self._words[HEAD]
-        while abs(self._words[seqs_of(self._seqs, head)]) == head + 1:
-            head += 1
-        return head
+        return last_published(self._words, self._seqs)
 
     def clears(self) -> tuple[int, int]:
         """How many clears there were, and the last message that there was at the last one."""
@@ -121,6 +118,14 @@ class Look:
             cleared = words[CLEARED]
             if words[GATE] == gate:
                 return gate // 2, cleared
+
+
+def last_published(words: Plain, seqs: tuple[int, ...]) -> int:
+    """The last message. The word HEAD may be one behind: its writer was killed then."""
+    head = words[HEAD]
+    while abs(words[seqs_of(seqs, head)]) == head + 1:
+        head += 1
+    return head
 
 
 def seqs_of(seqs: tuple[int, ...], position: int) -> int:
