@@ -117,12 +117,10 @@ class Publisher:
         Errors: see :meth:`make_room`.
         """
         deadline, patience = None, self.patience
-        while True:
-            if not self.look():
-                raise self._nobody(operation)
-            if self.passed >= number:
-                return
+        settled = self._settled(number)
+        while not settled:
             if patience.spin(self._slowest, number):
+                settled = self._settled(number)
                 continue
             if deadline is None:
                 deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
@@ -132,8 +130,16 @@ class Publisher:
                 raise SignalReplacedError(f"{operation}: the ring was removed, or made anew", operation=operation)
             if deadline.remaining() == 0:
                 raise self._late(number, deadline, operation)
-            if not patience.sleep_writer(number, lambda: not self.look() or self.passed >= number, deadline):
+            settled = patience.sleep_writer(number, lambda: self._settled(number), deadline)
+            if not settled:
                 fence_dead(self._board, [rank for rank, _ in self._counted()])
+                settled = self._settled(number)
+        if not self._cursors:
+            raise self._nobody(operation)
+
+    def _settled(self, number: int) -> bool:
+        """Look; is there nothing to wait for? The look that says so is the last one of its wait."""
+        return not self.look() or self.passed >= number
 
     def _counted(self) -> Iterator[tuple[int, int]]:
         """Each counted rank with the place of its cursor."""
