@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 
@@ -37,7 +38,7 @@ def _open_files() -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("data_path", ["ring", "host"])
-def test_a_closed_client_leaves_none(data_path: str) -> None:
+def test_a_closed_client_leaves_none(data_path: Literal["ring", "host"]) -> None:
     with (
         EngineWorkerQueue(("127.0.0.1", 0), is_server=True, num_client=NUM_CLIENT, data_path=data_path) as server,
         _no_collector(),
