@@ -61,7 +61,11 @@ from fdcomm.errors import (
     TaskEndedError,
     TransferCancelledError,
     TransferFailedError,
+    UndecodableError,
+    UndeliverableError,
     UnsafeConfigError,
+    WrongRoleError,
+    WrongThreadError,
 )
 
 if TYPE_CHECKING:
@@ -70,6 +74,8 @@ if TYPE_CHECKING:
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
+    from fdcomm.mailbox.zmq_client import ZmqIpcClient, ZmqTcpClient
+    from fdcomm.mailbox.zmq_server import ZmqIpcServer, ZmqTcpServer
     from fdcomm.meeting import Meeting, MeetingStatistics
     from fdcomm.pause import PauseControl, PauseStatistics
     from fdcomm.readiness import PartHealth, Readiness
@@ -88,6 +94,7 @@ if TYPE_CHECKING:
     from fdcomm.transfer_port import TransferPort, TransferResult
     from fdcomm.transfer_tasks import TransferTasks
     from fdcomm.worker_queue import EngineWorkerQueue
+    from fdcomm.zsocket.curve import CurveKeys
 
 __all__ = (
     "DEFAULT",
@@ -104,6 +111,7 @@ __all__ = (
     "ControlRequest",
     "ControlResult",
     "ControlServer",
+    "CurveKeys",
     "DispatchStatistics",
     "DuplicateRankError",
     "EngineCacheQueue",
@@ -179,8 +187,16 @@ __all__ = (
     "TransferResult",
     "TransferTask",
     "TransferTasks",
+    "UndecodableError",
+    "UndeliverableError",
     "UnsafeConfigError",
     "Word",
+    "WrongRoleError",
+    "WrongThreadError",
+    "ZmqIpcClient",
+    "ZmqIpcServer",
+    "ZmqTcpClient",
+    "ZmqTcpServer",
     "__version__",
     "http_code",
     "shared_memory_exists",
@@ -230,6 +246,11 @@ _HOME: Final = {
     "TransferResult": "fdcomm.transfer_port",
     "TransferTasks": "fdcomm.transfer_tasks",
     "EngineWorkerQueue": "fdcomm.worker_queue",
+    "ZmqIpcClient": "fdcomm.mailbox.zmq_client",
+    "ZmqTcpClient": "fdcomm.mailbox.zmq_client",
+    "ZmqIpcServer": "fdcomm.mailbox.zmq_server",
+    "ZmqTcpServer": "fdcomm.mailbox.zmq_server",
+    "CurveKeys": "fdcomm.zsocket.curve",
 }
 """Name -> the module that has it, for all that is imported late."""
 

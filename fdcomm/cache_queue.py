@@ -132,7 +132,7 @@ class EngineCacheQueue(Handle):
         Returns:
             The ranks that have taken the oldest task that stays, () when none stays.
         """
-        _, taken = self._clear("bitmask", "clear_transfer_task")
+        _, taken = self._path("bitmask", "clear_transfer_task").clear("clear_transfer_task")
         return tuple(taken)
 
     def empty(self) -> bool:
@@ -181,7 +181,7 @@ class EngineCacheQueue(Handle):
     # -- views ---------------------------------------------------------------------------------------------------
 
     def _tasks(self) -> list[Any]:
-        return self._items("bitmask", "transfer_task_queue")
+        return self._path("bitmask", "transfer_task_queue").items("transfer_task_queue")
 
     def _results(self) -> list[Any]:
         view = self._view("done", name="tansfer_done_queue")

@@ -64,7 +64,11 @@ __all__ = (
     "TaskEndedError",
     "TransferCancelledError",
     "TransferFailedError",
+    "UndecodableError",
+    "UndeliverableError",
     "UnsafeConfigError",
+    "WrongRoleError",
+    "WrongThreadError",
 )
 
 
@@ -326,3 +330,19 @@ class TransferFailedError(FdcommError, RuntimeError):
 
 class HandlerTimeoutError(FdcommError, TimeoutError):
     """A handler of transfer tasks runs longer than its limit. Its task has failed; its job counts until it ends."""
+
+
+class UndecodableError(FdcommError, ValueError):
+    """A message is in a format that the receiver does not accept, or is damaged. It is lost, and nothing else is."""
+
+
+class UndeliverableError(FdcommError, ConnectionError):
+    """The process that the message is for is gone, or has asked for nothing. ``request`` is the id of the request."""
+
+
+class WrongRoleError(FdcommError, PermissionError):
+    """A producer's call on a consumer, or the other way round."""
+
+
+class WrongThreadError(FdcommError, RuntimeError):
+    """Another thread uses the handle, and only one may. Nothing was changed."""

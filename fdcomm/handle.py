@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 from typing import Any
 
 from fdcomm.deadline import Timeout, timeout_seconds
-from fdcomm.errors import (
-    ClosedError,
-    CommTimeoutError,
-    ConfigError,
-    HostLostError,
-    MemoryOrderError,
-    PayloadError,
-    PayloadTooLargeError,
-    RankError,
-    SignalError,
-)
+from fdcomm.errors import ClosedError, ConfigError, MemoryOrderError, RankError, SignalError
+from fdcomm.host_path import HostPath
+from fdcomm.items import pickled, unpickled
 from fdcomm.meeting_path import MeetingPath
-from fdcomm.ring.payload import decode
+from fdcomm.ring_path import RingPath
 from fdcomm.session import Session
 from fdcomm.stats import DispatchStatistics
 
 __all__ = ("Handle",)
-
-_LOOK_AT_HOST_EVERY_S = 0.1
 
 
 class Handle(Session):
@@ -34,6 +23,11 @@ class Handle(Session):
     def _act(self, protocol: str, action: str, *args: Any, timeout: float | None = 0.0, name: str = "") -> Any:
         """Do one action in the host. ``timeout`` is the action's own limit, ``name`` the public call."""
         return self._use(name or action).call("act", protocol, action, *args, timeout=timeout)
+
+    def _path(self, protocol: str, name: str) -> HostPath | RingPath:
+        """Return this handle's way to a broadcast channel, for the public call ``name``."""
+        transport = self._use(name)
+        return self._ring(protocol, transport) or HostPath(self, protocol)
 
     def _meeting(self, channel: str, name: str) -> MeetingPath | None:
         """Return the meeting of a barrier's channel, in which the rank is claimed; None: it waits through the host."""
@@ -47,9 +41,14 @@ class Handle(Session):
             if path is None:
                 self._act(channel, "claim", name, name=name)
                 with contextlib.suppress(SignalError, MemoryOrderError):
-                    segment = self._welcome["meetings"][channel]
-                    path = MeetingPath(segment, self.client_id, transport.is_alive, transport.abandon)
-                    self._meetings[channel] = path
+                    path = self._meetings[channel] = MeetingPath(
+                        self._welcome["meetings"][channel],
+                        self.client_id,
+                        self._runtime,
+                        self._look_at_host,
+                        transport.is_alive,
+                        transport.abandon,
+                    )
         return path
 
     def _told(self, channel: str, name: str) -> tuple[int, ...] | None:
@@ -58,19 +57,13 @@ class Handle(Session):
         path = self._meetings.get(channel)
         if path is None:
             return ()
-        path.check(name)
+        self._look_at_host(name)
         return (path.told,) if path.broken else None
 
     def _put(self, protocol: str, item: Any, timeout: Timeout, name: str, count: int = 1) -> None:
-        """Pickle an item, in which are ``count`` things, and give it to every rank of a broadcast channel."""
+        """Give an item, in which are ``count`` things, to every rank of a broadcast channel."""
         limit = timeout_seconds(timeout, name)
-        self._use(name)
-        path = self._paths.get(protocol)
-        if path is not None:
-            path.put(item, limit, name, count)
-            return
-        payload = self._pickle(item, name)
-        self._act(protocol, "put_tasks", payload, limit, name, count, timeout=limit, name=name)
+        self._path(protocol, name).put(item, limit, name, count)
 
     @staticmethod
     def _something(item: Any, name: str) -> Any:
@@ -93,71 +86,14 @@ class Handle(Session):
                 f"{name}: this handle acts for no rank; use a client with client_id= and without role='producer'",
                 operation=name,
             )
-        path = self._paths.get(protocol)
-        if path is not None:
-            if protocol not in self._claimed or path.end.port is None:
-                self._act(protocol, "claim", name, name=name)
-                path.claim(self.client_id, limit)
-                self._claimed.add(protocol)
-            return path.take(ticket, limit, name, self.client_id)
-        try:
-            id_, payload, all_read = self._act(protocol, "get_tasks", ticket, limit, name, timeout=limit, name=name)
-        except CommTimeoutError:
-            self._claimed.add(protocol)
-            raise
-        self._claimed.add(protocol)
-        return id_, self._unpickle(payload, name) if id_ else None, all_read
-
-    def _clear(self, protocol: str, name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Drop what no rank has taken. Returns what was dropped, and who has taken the oldest item that stays."""
-        self._use(name)
-        path = self._paths.get(protocol)
-        if path is not None:
-            return path.clear(name)
-        cleared: tuple[tuple[int, ...], tuple[int, ...]] = self._act(protocol, "clear_data", name, name=name)
-        return cleared
-
-    def _number(self, protocol: str, what: str, name: str) -> int:
-        """Return ``num_tasks`` or ``count`` of a channel. Local where its ring is mapped."""
-        self._use(name)
-        path = self._paths.get(protocol)
-        if path is None:
-            return int(self._view(protocol, name=name)[what])
-        path.check(name)
-        return path.look.count() if what == "count" else sum(1 for _ in path.look.numbers())
-
-    def _items(self, protocol: str, name: str) -> list[Any]:
-        """Return the retained items, oldest first."""
-        self._use(name)
-        path = self._paths.get(protocol)
-        if path is None:
-            return [self._unpickle(payload, name) for payload in self._act(protocol, "items", name=name)]
-        return path.items(name)
+        return self._path(protocol, name).take(self.client_id, ticket, limit, name)
 
     def _pickle(self, item: Any, name: str) -> bytes:
         self._use(name)
-        try:
-            payload = pickle.dumps(item, protocol=5)
-        except Exception as error:  # __reduce__ of the caller's objects may raise anything
-            raise PayloadError(f"{name}: the item cannot be pickled: {error}", operation=name) from error
-        most = self._welcome["max_batch_bytes"]
-        if len(payload) > most:
-            raise PayloadTooLargeError(
-                f"{name}: the item has {len(payload)} bytes when pickled and the host allows {most}; start its server "
-                "with a larger max_batch_bytes",
-                operation=name,
-            )
-        return payload
+        return pickled(item, self._welcome["max_batch_bytes"], name)
 
-    def _unpickle(self, payload: bytes | tuple[bytes, int], name: str) -> Any:
-        try:
-            if isinstance(payload, tuple):  # from a ring: buffers may stand beside the stream
-                return decode(memoryview(payload[0]), payload[1], views=False)
-            return pickle.loads(payload)
-        except Exception as error:  # so may unpickling
-            raise PayloadError(
-                f"{name}: the item was taken but cannot be unpickled in this process: {error}", operation=name
-            ) from error
+    def _unpickle(self, payload: bytes, name: str) -> Any:
+        return unpickled(payload, name)
 
     def _view(self, protocol: str, *args: Any, name: str) -> dict[str, Any]:
         """Return the host's snapshot of a channel."""
@@ -181,29 +117,14 @@ class Handle(Session):
         )
 
     def _oldest(self, protocol: str, name: str) -> int:
-        """Return the id of the oldest item that some rank has not taken, or 0. Local where the words are mapped."""
-        path = self._paths.get(protocol)
-        if path is not None:
-            self._use(name)
-            path.check(name)
-            return path.look.oldest()
-        if self._page is not None and protocol not in self._welcome["rings"]:
-            return self._load(protocol, 0, name)
-        log = self._view(protocol, name=name)["log"]
-        return int(log[0][0]) if log else 0
+        """Return the number of the oldest item that some rank has not taken, or 0. Local where memory is in reach."""
+        return self._path(protocol, name).oldest(name)
 
     def _ticket(self, protocol: str, name: str) -> int:
-        """Return the id of the oldest item that this handle's rank has not taken, or 0. Local as :meth:`_oldest`."""
+        """Return the number of the oldest item that this handle's rank has not taken, or 0. As :meth:`_oldest`."""
         if self.client_id < 0:
             raise RankError(f"{name}: this handle has no client_id", operation=name)
-        path = self._paths.get(protocol)
-        if path is not None:
-            self._use(name)
-            path.check(name)
-            return path.look.next_after(path.look.cursor(self.client_id))
-        if self._page is not None and protocol not in self._welcome["rings"]:
-            return self._load(protocol, 1 + self.client_id, name)
-        return int(self._view(protocol, name=name)["ticket"])
+        return self._path(protocol, name).ticket(self.client_id, name)
 
     @staticmethod
     def _check_ticket(ticket: object, name: str, source: str) -> None:
@@ -212,17 +133,8 @@ class Handle(Session):
 
     def _load(self, protocol: str, word: int, operation: str) -> int:
         """Return one of the channel's shared words, after looking now and then whether the host still lives."""
-        transport, page = self._use(operation), self._page
-        now = self._runtime.monotonic()
-        if now >= self._next_look:  # the words of a host that was killed never change again
-            if not transport.is_alive():
-                self._use(operation)  # closed meanwhile?
-                raise HostLostError(
-                    f"{operation}: the host is gone, or this handle has lost it; open a new handle (and start a new "
-                    "host if that fails)",
-                    operation=operation,
-                )
-            self._next_look = now + _LOOK_AT_HOST_EVERY_S
+        self._look_at_host(operation)
+        page = self._page
         if page is not None:
             try:
                 return self._runtime.load(page.words, self._welcome["words_base"][protocol] + word)

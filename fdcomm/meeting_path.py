@@ -11,27 +11,19 @@ from collections.abc import Callable
 from typing import Final
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import (
-    ClosedError,
-    FdcommError,
-    FencedError,
-    HostLostError,
-    PeerLostError,
-    ProtocolViolationError,
-)
+from fdcomm.errors import ClosedError, FdcommError, FencedError, HostLostError, PeerLostError, ProtocolViolationError
+from fdcomm.host import refusals
 from fdcomm.meeting import members
 from fdcomm.meeting.attendant import Attendant
 from fdcomm.meeting.hall import Hall
 from fdcomm.meeting.layout import BROKEN, TURN
 from fdcomm.meeting.refusals import shortened
-from fdcomm.runtime import SYSTEM
-from fdcomm.signals.files import default_directory
+from fdcomm.runtime import Runtime
 
 __all__ = ("MeetingPath",)
 
 _OPEN_S: Final = 5.0
 _CLOSE_S: Final = 5.0
-_LOOK_AT_HOST_EVERY_S: Final = 0.1
 
 
 class MeetingPath:
@@ -40,25 +32,36 @@ class MeetingPath:
     Args:
         name: The meeting.
         rank: The handle's rank.
-        is_alive: Says whether the host lives. Asked ten times a second at most, and before each sleep.
+        runtime: Time.
+        look_at_host: Raises HostLostError when the host is gone, and ClosedError when the handle is closed.
+        is_alive: Says at once whether the host lives. Asked before each sleep.
         give_up: Ends the session, so that the host counts this handle as lost.
     """
 
-    def __init__(self, name: str, rank: int, is_alive: Callable[[], bool], give_up: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        rank: int,
+        runtime: Runtime,
+        look_at_host: Callable[[str], None],
+        is_alive: Callable[[], bool],
+        give_up: Callable[[], None],
+    ) -> None:
         self._rank = rank
+        self._runtime = runtime
+        self._look_at_host = look_at_host
         self._is_alive = is_alive
         self._give_up = give_up
-        self._next_look = 0.0
         self._busy = threading.Lock()
-        deadline = Deadline(_OPEN_S, SYSTEM.monotonic)
-        self._hall = Hall.open(name, default_directory(), deadline)
+        deadline = Deadline(_OPEN_S, runtime.monotonic)
+        self._hall = Hall.open(name, None, deadline)
         self._room = self._hall.room
         try:
             self._attendant = Attendant(self._room, rank, members.attach(self._room, rank, deadline))
         except BaseException:
             self._hall.close(deadline)
             raise
-        self._attendant.stop = lambda: None if is_alive() else _lost("wait")
+        self._attendant.stop = lambda: None if is_alive() else refusals.host_gone("wait")
 
     @property
     def told(self) -> int:
@@ -72,7 +75,7 @@ class MeetingPath:
 
     def wait(self, label: str, number: int | None, limit: float | None, operation: str) -> int:
         """Arrive, and wait until every rank has. Returns the rank. Errors: as ``RankBarrier.wait``."""
-        self.check(operation)
+        self._look_at_host(operation)
         if not self._busy.acquire(False):
             raise ProtocolViolationError(
                 f"{operation}: rank {self._rank} waits there already, in another thread", operation=operation
@@ -81,13 +84,10 @@ class MeetingPath:
             self._attendant.wait(shortened(label), limit, operation, number)
         except PeerLostError as error:
             if self._rank in error.missing or not self._is_alive():  # ranks that wait through the host go with it
-                raise _lost(operation) from error
+                raise refusals.host_gone(operation) from error
             raise
-        except (FencedError, HostLostError) as error:
-            self._check_open(operation)
-            raise _lost(operation) from error
-        except ClosedError as error:
-            raise _closed(operation) from error
+        except (FencedError, HostLostError, ClosedError) as error:
+            raise self._ended(operation) from error
         except FdcommError:
             raise
         except BaseException:  # interrupted, by Ctrl-C perhaps: nobody must pass with an arrival that nobody stands for
@@ -97,15 +97,6 @@ class MeetingPath:
             self._busy.release()
         return self._rank
 
-    def check(self, operation: str) -> None:
-        """Raise HostLostError if the host is gone. Looks ten times a second at most."""
-        now = SYSTEM.monotonic()
-        if now >= self._next_look:
-            if not self._is_alive():
-                self._check_open(operation)
-                raise _lost(operation)
-            self._next_look = now + _LOOK_AT_HOST_EVERY_S
-
     def close(self, *, leave: bool) -> None:
         """End a wait in another thread, and let go: in order, or as one that has died. Idempotent."""
         if self._hall.closed:
@@ -113,7 +104,7 @@ class MeetingPath:
         self._room.closing = True
         self._room.kernel.wake(self._room.address())
         ended = self._busy.acquire(timeout=_CLOSE_S)
-        deadline = Deadline(_CLOSE_S, SYSTEM.monotonic)
+        deadline = Deadline(_CLOSE_S, self._runtime.monotonic)
         try:
             if leave and not self._hall.closed:
                 with contextlib.suppress(FdcommError):  # what was not left in order is given up
@@ -123,18 +114,7 @@ class MeetingPath:
             if ended:
                 self._busy.release()
 
-    def _check_open(self, operation: str) -> None:
+    def _ended(self, operation: str) -> FdcommError:
         if self._room.closing:
-            raise _closed(operation)
-
-
-def _closed(operation: str) -> ClosedError:
-    return ClosedError(f"{operation}: the handle is closed", operation=operation)
-
-
-def _lost(operation: str) -> HostLostError:
-    return HostLostError(
-        f"{operation}: the host is gone, or this handle has lost it; open a new handle (and start a new host if that "
-        "fails)",
-        operation=operation,
-    )
+            return ClosedError(f"{operation}: the handle is closed", operation=operation)
+        return refusals.host_gone(operation)

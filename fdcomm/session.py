@@ -7,10 +7,9 @@ import os
 import threading
 import warnings
 from types import TracebackType
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Final, Literal, TypeAlias, TypeVar, cast
 
 from fdcomm.connect import Address, TransportName, check_address, connect, start_host
-from fdcomm.data_path import DataPath
 from fdcomm.deadline import timeout_seconds
 from fdcomm.errors import (
     ClosedError,
@@ -21,15 +20,20 @@ from fdcomm.errors import (
     RankError,
     SignalError,
 )
+from fdcomm.host import refusals
 from fdcomm.host.layout import BROADCASTS, Kind
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
 from fdcomm.meeting_path import MeetingPath
+from fdcomm.ring_path import RingPath
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
 from fdcomm.transports.base import REPLY_GRACE_S, Transport
 
 __all__ = ("DataPathName", "Role", "Session")
+
+_DATA_PATH: Final = "FDCOMM_DATA_PATH"
+_LOOK_AT_HOST_EVERY_S: Final = 0.1
 
 Role: TypeAlias = Literal["reader", "producer"]
 DataPathName: TypeAlias = Literal["auto", "ring", "host"]
@@ -77,8 +81,10 @@ class Session:
         self._page: WordPage | None = None
         self._next_look = 0.0  # when to look again whether the host lives
         self._claimed = {BROADCASTS[self._kind][0]} if role == "reader" else set[str]()  # channels: its rank is claimed
+        if data_path == "auto":
+            data_path = cast(DataPathName, os.environ.get(_DATA_PATH, "auto"))
         self._data_path = data_path
-        self._paths: dict[str, DataPath] = {}
+        self._paths: dict[str, RingPath] = {}  # rings that are mapped; none: the host puts and gets for this handle
         self._meetings: dict[str, MeetingPath] = {}  # barriers' channels in which it has claimed its rank
         self._opening = threading.RLock()
         config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind, data_path)
@@ -112,10 +118,7 @@ class Session:
             self._transport = transport
             self._welcome: Welcome = transport.open_session(self._hello())
             self._page = _map_words(self._welcome)
-            self._paths = self._open_paths(transport)
-            main = BROADCASTS[self._kind][0]
-            if role == "reader" and not self._paths and main in self._welcome["rings"]:
-                transport.call("act", main, "attach", "open", timeout=REPLY_GRACE_S)
+            self._choose_ring(transport)
         except BaseException:
             self._release(goodbye=False)
             raise
@@ -191,28 +194,64 @@ class Session:
         if self._role == "reader" and self.client_id < 0:
             raise RankError("role='reader' needs a client_id")
 
-    def _open_paths(self, transport: Transport) -> dict[str, DataPath]:
-        """Map the channels' rings, if they can be reached from here; else the host puts and gets for this handle."""
-        paths: dict[str, DataPath] = {}
-        if self._data_path == "host":
-            return paths
-        most = self._welcome["max_batch_bytes"]
-        try:
-            for protocol, name in self._welcome["rings"].items():
-                paths[protocol] = DataPath(name, most, self._runtime, transport.is_alive, transport.abandon)
-            if self._role == "reader" and paths:
-                paths[BROADCASTS[self._kind][0]].claim(self.client_id, REPLY_GRACE_S)
-        except (SignalError, MemoryOrderError) as error:
-            for path in paths.values():
-                path.close(leave=False)
-            if self._data_path == "ring":
-                raise ConfigError(
-                    f"data_path='ring': the host's memory cannot be reached from here: {error}"
-                ) from error
-            return {}
-        if self._data_path == "ring" and not paths:
+    def _look_at_host(self, operation: str) -> None:
+        """Raise HostLostError if the host is gone: what it has left in memory never changes again.
+
+        Looks ten times a second at most.
+        """
+        transport = self._use(operation)
+        now = self._runtime.monotonic()
+        if now >= self._next_look:
+            if not transport.is_alive():
+                self._use(operation)  # closed meanwhile?
+                raise refusals.host_gone(operation)
+            self._next_look = now + _LOOK_AT_HOST_EVERY_S
+
+    # -- rings -----------------------------------------------------------------------------------------------------
+
+    def _choose_ring(self, transport: Transport) -> None:
+        """Map the main channel's ring, if it can be reached from here: then items go through rings.
+
+        Else the host puts and gets for this handle. The other rings are mapped when they are used first.
+        """
+        main = BROADCASTS[self._kind][0]
+        here = False
+        if self._data_path != "host" and main in self._welcome["rings"]:
+            try:
+                self._paths[main] = self._open_ring(main, transport)
+                here = True
+            except (SignalError, MemoryOrderError) as error:
+                if self._data_path == "ring":
+                    raise ConfigError(
+                        f"data_path='ring': the host's memory cannot be reached from here: {error}"
+                    ) from error
+        elif self._data_path == "ring":
             raise ConfigError("data_path='ring': the host was started without rings")
-        return paths
+        if self._role == "reader" and here:
+            self._paths[main].claim(self.client_id)
+        elif self._role == "reader" and main in self._welcome["rings"]:
+            transport.call("act", main, "attach", "open", timeout=REPLY_GRACE_S)
+
+    def _ring(self, protocol: str, transport: Transport) -> RingPath | None:
+        """Return this handle's way into a channel's ring, or None where the host puts and gets for it."""
+        path = self._paths.get(protocol)
+        if path is None and self._paths:
+            with self._opening:
+                path = self._paths.get(protocol)
+                if path is None and self._paths:
+                    path = self._paths[protocol] = self._open_ring(protocol, transport)
+        return path
+
+    def _open_ring(self, protocol: str, transport: Transport) -> RingPath:
+        return RingPath(
+            self._welcome["rings"][protocol],
+            self._welcome["max_batch_bytes"],
+            self._runtime,
+            self._look_at_host,
+            transport.is_alive,
+            lambda name: transport.call("act", protocol, "claim", name, timeout=0.0),
+            transport.abandon,
+        )
 
     def _hello(self) -> Hello:
         return Hello(
@@ -229,8 +268,8 @@ class Session:
         transport, self._transport = self._transport, None
         page, self._page = self._page, None
         host, self._host = self._host, None
-        paths, self._paths = self._paths, {}
         with self._opening:
+            paths, self._paths = self._paths, {}
             meetings, self._meetings = self._meetings, {}
         for meeting in meetings.values():
             meeting.close(leave=goodbye)

@@ -54,7 +54,7 @@ class WorkerCacheMethods(Handle):
 
     def num_cache_infos(self) -> int:
         """Return how many cache infos are retained. Loads from shared memory on the host's machine, no round trip."""
-        return self._number("cache_info", "count", "num_cache_infos")
+        return self._path("cache_info", "num_cache_infos").num_things("num_cache_infos")
 
     def put_connect_rdma_task(self, connect_task: Any, *, timeout: Timeout = DEFAULT) -> None:
         """Give a connect task to every rank. Waits, and raises, as :meth:`put_tasks`.
@@ -203,7 +203,7 @@ class WorkerCacheMethods(Handle):
     # -- helpers -------------------------------------------------------------------------------------------------
 
     def _cache_infos(self) -> list[Any]:
-        return [info for infos in self._items("cache_info", "cache_infos") for info in infos]
+        return [info for infos in self._path("cache_info", "cache_infos").items("cache_infos") for info in infos]
 
     def _answer(self, gate: str, request: object, answer: Any, timeout: Timeout, name: str) -> bool:
         return self._answers_all(gate, [request_key(request, name)], [answer], timeout, name)

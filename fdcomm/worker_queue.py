@@ -31,7 +31,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
     | | |
     |---|---|
     | delivery | each rank takes each batch exactly once |
-    | order | the order in which put calls arrived |
+    | order | that of the puts, the same for all ranks |
     | depth | ``depth`` batches are retained (1: the next put waits until every rank has taken the previous batch) |
     | blocking | ``put_tasks``, and ``get_tasks`` with a positive timeout; all bounded |
     | threads | any number on one handle |
@@ -54,7 +54,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
     finish_send_cache_barrier = NamedBarrier()
     cache_info_barrier = NamedBarrier()
 
-    tasks = View(ListView, lambda q: q._items("dispatch", "tasks"), "put_tasks() or clear_data()")
+    tasks = View(ListView, lambda q: q._path("dispatch", "tasks").items("tasks"), "put_tasks() or clear_data()")
     client_read_flag = View(ListView, lambda q: q._read_flags("dispatch", 1), "get_tasks()")
     exist_tasks_inter_signal = View(ValueView, lambda q: q._exists(), "put_tasks() or clear_data()")
     exist_tasks_intra_signal = View(SignalView, lambda q: q._exists(), "put_tasks() or clear_data()")
@@ -66,7 +66,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         lambda q: q._view("disaggregate", name="disaggregate_requests")["length"],
         "put_disaggregated_tasks() or get_disaggregated_tasks()",
     )
-    connect_rdma_tasks = View(ListView, lambda q: q._items("connect", "view"), "put_connect_rdma_task()")
+    connect_rdma_tasks = View(ListView, lambda q: q._path("connect", "view").items("view"), "put_connect_rdma_task()")
     connect_rdma_task_responses = View(
         ListView, lambda q: q._answers("connect_response"), "put_connect_rdma_task_response()"
     )
@@ -140,7 +140,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
             data_path: How items go. ``"auto"``: through shared memory, where host and handle are on one machine of
                 the kind that it is proved for (Linux, x86-64), ``depth`` is at most 4096 and nothing is recorded;
                 ``"ring"``: so, or a ConfigError; ``"host"``: through the host. Handles may differ: those that do not
-                reach the memory take part through the host.
+                reach the memory take part through the host. FDCOMM_DATA_PATH says what ``"auto"`` means.
             connect_timeout: Seconds that a client waits for a host that is not there yet; 0 fails at once.
             runtime: Threads, time and shared words; for tests.
 
@@ -179,9 +179,9 @@ class EngineWorkerQueue(WorkerCacheMethods):
     def put_tasks(self, tasks: Any, *, timeout: Timeout = DEFAULT) -> None:
         """Give a batch to every rank. Actions CallPut and PutTasks (or PutLost, PutTimeout).
 
-        Blocks while the queue is full, that is, with ``depth=1``, until every rank has taken the previous batch. Put
-        calls are served in the order in which they arrive at the host. Ranks that have not connected yet are waited
-        for; they find the batch when they come.
+        Blocks while the queue is full, that is, with ``depth=1``, until every rank has taken the previous batch. Where
+        items go through the host, put calls are served in the order in which they arrive there. Ranks that have not
+        connected yet are waited for; they find the batch when they come.
 
         Args:
             tasks: Any picklable object; FastDeploy puts ``(list of tasks, batch size)``.
@@ -231,7 +231,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         Raises:
             HostLostError: The host is gone.
         """
-        self._clear("dispatch", "clear_data")
+        self._path("dispatch", "clear_data").clear("clear_data")
 
     # -- reads ---------------------------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
             HostLostError: The host is gone (noticed within 0.1 s of polling).
         """
         oldest = self._oldest("dispatch", "exist_tasks")
-        if not oldest or "dispatch" not in self._claimed:
+        if not oldest or not self._path("dispatch", "exist_tasks").has_claimed():
             return oldest != 0
         own = self._ticket("dispatch", "exist_tasks")
         again, self._looked = self._looked == oldest, 0 if own else oldest
@@ -270,7 +270,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
 
     def num_tasks(self) -> int:
         """Return how many batches are retained. Loads from shared memory on the host's machine, no round trip."""
-        return self._number("dispatch", "num_tasks", "num_tasks")
+        return self._path("dispatch", "num_tasks").num_items("num_tasks")
 
     def set_exist_tasks(self, flag: bool) -> None:
         """Accepted for FastDeploy's callers: the flag follows the queue by itself.

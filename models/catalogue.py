@@ -82,6 +82,7 @@ CATALOGUE: dict[str, Listed] = {
     "barrier": Listed("models.barrier:Barrier", "models.barrier_bugs:BUGS", "models.barrier_properties"),
     "pause": Listed("models.pause:Pause", "models.pause_bugs:BUGS", "models.pause_properties"),
     "control": Listed("models.control:Control", "models.control_bugs:BUGS", "models.control_properties", timed=True),
+    "mailbox": Listed("models.mailbox:Mailbox", "models.mailbox_bugs:BUGS", "models.mailbox_properties"),
     "status": Listed("models.status:Status", "models.status_bugs:BUGS", "models.status_properties", timed=True),
     "readiness": Listed(
         "models.readiness:Readiness", "models.readiness_bugs:BUGS", "models.readiness_properties", timed=True
@@ -93,11 +94,13 @@ CATALOGUE: dict[str, Listed] = {
         "models.layerwise:Layerwise", "models.layerwise_bugs:BUGS", "models.layerwise_properties", timed=True
     ),
     "blocks": Listed("models.blocks:Blocks", "models.blocks_bugs:BUGS", "models.blocks_properties"),
+    "fmq": Listed("models.fmq:Fmq", "models.fmq_bugs:BUGS", "models.fmq_properties"),
     "transfer": Listed("models.transfer:Transfer", "models.transfer_bugs:BUGS", "models.transfer_properties"),
     "signal": Listed("models.signal:Signal", "models.signal_bugs:BUGS", "models.signal_properties"),
     "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),
     "ring.wait": Listed("models.ring_wait:RingWait", "models.ring_bugs:WAIT", "models.ring_wait", of_model=True),
     "ring.place": Listed("models.ring_place:RingPlace", "models.ring_bugs:PLACE", "models.ring_place", of_model=True),
+    "ring.last": Listed("models.ring_last:RingLast", "models.ring_bugs:LAST", "models.ring_last", of_model=True),
     "ring.overflow": Listed(
         "models.ring_overflow:RingOverflow", "models.ring_bugs:OVERFLOW", "models.ring_overflow", of_model=True
     ),

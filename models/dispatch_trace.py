@@ -40,7 +40,9 @@ JUDGES = {
     "status": "models.status_trace",
     "readiness": "models.readiness_trace",
     "blocks": "models.blocks_trace",
+    "mailbox": "models.mailbox_trace",
     "transfer": "models.transfer_trace",
+    "fmq": "models.fmq_trace",
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from models.guards import Bug, bug
+from models.ring_last_state import Config as LastConfig
 from models.ring_place import Config as PlaceConfig
 from models.ring_segments import Config as OverflowConfig
 from models.ring_state import Config
 from models.ring_wait import Config as WaitConfig
 
-__all__ = ("BUGS", "OVERFLOW", "PLACE", "WAIT")
+__all__ = ("BUGS", "LAST", "OVERFLOW", "PLACE", "WAIT")
 
 R = frozenset[int]
 _ONE = Config(ranks=1)
@@ -75,5 +76,18 @@ PLACE: dict[str, Bug[PlaceConfig]] = dict(
         bug("TakesLock", "OneAtATime", PlaceConfig()),
         bug("GivesBack", "PutsEnd", PlaceConfig(), liveness=True),
         bug("AsksLife", "NamesTheHolder", PlaceConfig(mortal=R({0}), stoppable=R({1}), writers=3)),
+    )
+)
+
+_BACK = LastConfig(fenceable=R({0}), back=R({0}))
+
+LAST: dict[str, Bug[LastConfig]] = dict(
+    (
+        bug("ToldFirst", "OneTold", LastConfig()),
+        bug("LastFence", "SomebodyTold", LastConfig()),
+        bug("LooksAtTold", "OneTold", LastConfig()),
+        bug("LocksTies", "OneTold", LastConfig()),
+        bug("OwnWord", "OneTold", LastConfig(messages=2, fenceable=R({0}), back=R({0}))),
+        bug("TellBarrier", "OneTold", _BACK),
     )
 )

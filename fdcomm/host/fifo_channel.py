@@ -10,28 +10,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.members import Channel, Member, NoRanks, Place
 
 __all__ = ("FifoChannel", "NotesChannel")
-
-
-class _NoRanks:
-    """A queue without ranks."""
-
-    ranks = 0
-
-    def __init__(self) -> None:
-        self.live: set[int] = set()
-        self.lost: set[int] = set()
-
-    def join(self, rank: int) -> None:
-        """Join."""
-
-    def leave(self, rank: int) -> None:
-        """Leave."""
-
-    def fence(self, rank: int) -> None:
-        """Fence."""
 
 
 class FifoChannel(Channel):
@@ -40,7 +21,7 @@ class FifoChannel(Channel):
     def __init__(self, place: Place) -> None:
         self._items: deque[bytes] = deque()
         self._in_hand: dict[int, int] = {}
-        super().__init__(place, _NoRanks(), {})
+        super().__init__(place, NoRanks(place.protocol), {})
 
     def put(self, session: int, payload: bytes, operation: str) -> None:
         """Append an item."""
@@ -80,7 +61,7 @@ class NotesChannel(Channel):
 
     def __init__(self, place: Place, names: tuple[str, ...]) -> None:
         self._numbers = dict.fromkeys(names, 0)
-        super().__init__(place, _NoRanks(), {"names": list(names)})
+        super().__init__(place, NoRanks(place.protocol), {"names": list(names)})
 
     def get(self, session: int, name: str) -> int:
         """Return a number."""

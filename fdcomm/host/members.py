@@ -46,7 +46,7 @@ class AnsweringRanks(Ranks, Protocol):
 
 
 class NoRanks:
-    """Of a protocol whose members are parts of components, and not ranks."""
+    """Of a protocol whose members are no ranks: parts of components, or whoever puts and takes."""
 
     def __init__(self, protocol: str) -> None:
         self._protocol = protocol

@@ -8,8 +8,8 @@ from fdcomm.core.readiness import Party, Readiness
 from fdcomm.deadline import Deadline
 from fdcomm.errors import ConfigError
 from fdcomm.host.members import Member, Place
+from fdcomm.host.mirrors import Mirrors
 from fdcomm.host.readiness_loops import LoopsChannel
-from fdcomm.host.readiness_mirror import Mirrors
 from fdcomm.host.readiness_shape import checked
 from fdcomm.host.readiness_waits import Waits
 
@@ -20,7 +20,7 @@ class ReadinessChannel(LoopsChannel):
     """The host's part: it knows what parts have said, looks at their words, and answers who waits."""
 
     def __init__(self, place: Place, ranks: int) -> None:
-        self._mirrors = Mirrors()
+        self._mirrors: Mirrors[tuple[str, str]] = Mirrors("readiness")
         self._waits = Waits()
         super().__init__(place, ranks)
 
@@ -58,14 +58,14 @@ class ReadinessChannel(LoopsChannel):
             core = self._declared(operation)
             core.part(component, 0)
             parts = len(core.components[component].parts)
-        mirror = Mirrors.attach(component, parts, name, suffix, directory)
+        mirror = self._mirrors.attach(component, parts, name, suffix, directory)
         with self._readable:
             try:
                 self._member(session, operation)
             except BaseException:
                 mirror.close()
                 raise
-            self._mirrors.set(component, name, mirror, self._serving()[component])
+            self._mirrors.set((component, name), mirror, self._serving()[component])
 
     # -- waits ---------------------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class ReadinessChannel(LoopsChannel):
             "parts": [self._shown(*party) for party in self._numbers(core)],
             "waiting": [[*wait.names] for wait in core.open.values()],
             "waits": core.asked,
-            "mirrors": self._mirrors.view(),
+            "mirrors": [{"component": component, **view} for (component, _), view in self._mirrors.view()],
         }
 
     def _unready(self, core: Readiness, wait: Any) -> list[dict[str, Any]]:
@@ -208,7 +208,8 @@ class ReadinessChannel(LoopsChannel):
     def _changed(self) -> None:
         """Tell who reads: first the mirrors, so that whoever is answered can rely on them."""
         self._changes += 1
-        self._mirrors.show(self._serving())
+        serving = self._serving()
+        self._mirrors.show(lambda key: serving[key[0]])
         self._wake_all()
 
     def _serving(self) -> dict[str, list[bool]]:

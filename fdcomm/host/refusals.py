@@ -27,6 +27,7 @@ __all__ = (
     "fenced",
     "gate_full",
     "get_timeout",
+    "host_gone",
     "late_answer",
     "no_rank",
     "put_lost",
@@ -116,6 +117,15 @@ def fenced(operation: str, epoch: int | None = None) -> FencedError:
 def shutting_down(operation: str) -> HostLostError:
     """The host ends."""
     return HostLostError(f"{operation}: the host is shutting down", operation=operation)
+
+
+def host_gone(operation: str) -> HostLostError:
+    """The host is dead, or has lost the handle."""
+    return HostLostError(
+        f"{operation}: the host is gone, or this handle has lost it; open a new handle (and start a new host if that "
+        "fails)",
+        operation=operation,
+    )
 
 
 def barrier_ended(operation: str, ending: Ending, round_: int | None, waited_s: float) -> FdcommError:

@@ -14,6 +14,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, FencedError, PeerLostError, SignalReplacedError
 from fdcomm.host import refusals
 from fdcomm.host.members import Channel, Member, Place
+from fdcomm.host.ring_refusals import put_ended
 from fdcomm.ring import members as readers
 from fdcomm.ring.layout import LIVES
 from fdcomm.ring.look import Look
@@ -111,19 +112,14 @@ class RingChannel(Channel):
         while True:
             with self._readable:
                 end = self._ends[self._member(session, operation).session]
-                epoch = end.epoch
             left = deadline.remaining()
             try:
                 return end.put_stream(payload, _SLICE_S if left is None else min(_SLICE_S, left), operation, count)
-            except PeerLostError as error:
-                raise refusals.put_lost(operation, error.missing, epoch, deadline.waited()) from None
-            except CommTimeoutError:
-                if deadline.remaining() == 0:
-                    look = self._look
-                    late, here = look.missing(), look.read_for()
-                    raise refusals.put_timeout(operation, late, here, epoch, deadline.waited()) from None
+            except (PeerLostError, CommTimeoutError) as error:
+                if isinstance(error, PeerLostError) or deadline.remaining() == 0:
+                    raise put_ended(error, operation, end, deadline.waited()) from None
             except FencedError:
-                raise refusals.fenced(operation, epoch) from None
+                raise refusals.fenced(operation, end.epoch) from None
             except (ClosedError, SignalReplacedError) as error:
                 raise refusals.shutting_down(operation) from error
 

@@ -16,7 +16,6 @@ from fdcomm.meeting.layout import Shape as MeetingShape
 from fdcomm.ring.layout import Shape
 from fdcomm.ring.memory import Memory, require_order
 from fdcomm.runtime import SYSTEM
-from fdcomm.signals.files import default_directory
 
 __all__ = ("MOST_SLOTS", "goes_through_rings", "make_ring", "meetings")
 
@@ -53,7 +52,7 @@ def make_ring(name: str, ranks: int, depth: int) -> Memory:
     """Make the ring of a channel. Small items stand in its slots: the fewer of those, the larger they are."""
     least, most = _SLOT_BYTES
     slot_bytes = max(least, min(most, _ALL_SLOTS_BYTES // depth // 64 * 64))
-    return Memory.make(name, Shape(ranks, depth, slot_bytes), default_directory(), Deadline(_MAKE_S, SYSTEM.monotonic))
+    return Memory.make(name, Shape(ranks, depth, slot_bytes), None, Deadline(_MAKE_S, SYSTEM.monotonic))
 
 
 def meetings(names: str, ranks: int) -> MakeMeeting | None:
@@ -69,4 +68,4 @@ def meetings(names: str, ranks: int) -> MakeMeeting | None:
 
 
 def _make_meeting(name: str, ranks: int) -> Hall:
-    return Hall.make(name, MeetingShape(ranks), default_directory(), Deadline(_MAKE_S, SYSTEM.monotonic))
+    return Hall.make(name, MeetingShape(ranks), None, Deadline(_MAKE_S, SYSTEM.monotonic))

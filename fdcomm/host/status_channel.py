@@ -14,7 +14,7 @@ from fdcomm.errors import (
     StatusBusyError,
 )
 from fdcomm.host.members import Channel, Member, NoRanks, Place
-from fdcomm.host.status_mirror import Mirrors
+from fdcomm.host.mirrors import Mirrors
 from fdcomm.host.status_shape import checked, names_of
 
 __all__ = ("StatusChannel",)
@@ -32,7 +32,7 @@ class StatusChannel(Channel):
         self._asker = 0
         self._cancelled = False
         self._changes = 0
-        self._mirrors = Mirrors()
+        self._mirrors: Mirrors[str] = Mirrors("status")
         super().__init__(place, NoRanks("status"), {"ranks": ranks})
 
     # -- set-up --------------------------------------------------------------------------------------------------
@@ -64,14 +64,14 @@ class StatusChannel(Channel):
         with self._readable:
             self._member(session, operation)
             self._declared(operation).component(component, 0)
-        mirror = Mirrors.attach(component, name, suffix, directory)
+        mirror = self._mirrors.attach(component, 1, name, suffix, directory)
         with self._readable:
             try:
                 self._member(session, operation)
             except BaseException:
                 mirror.close()
                 raise
-            self._mirrors.set(component, mirror, self._declared(operation).components[component].word)
+            self._mirrors.set(component, mirror, [self._declared(operation).components[component].word])
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class StatusChannel(Channel):
                 }
                 for c in core.components.values()
             },
-            "mirrors": self._mirrors.view(),
+            "mirrors": dict(self._mirrors.view()),
         }
 
     def _declared(self, operation: str) -> Status:
@@ -262,7 +262,7 @@ class StatusChannel(Channel):
     def _changed(self, core: Status) -> None:
         """Tell who reads: first the mirrors, so that whoever is answered can rely on them."""
         self._changes += 1
-        self._mirrors.show({c.name: c.word for c in core.components.values()})
+        self._mirrors.show(lambda component: [core.components[component].word])
         self._wake_all()
 
     def _expire(self, core: Status) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, ForkedHandleError, SignalMismatchError
+from fdcomm.errors import CommTimeoutError, SignalMismatchError
 from fdcomm.forksafety import close_in_child
 from fdcomm.meeting.kernel import MEETING_KERNEL
 from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape
 from fdcomm.ring.board import Plain
+from fdcomm.ring.gone import Gone
 from fdcomm.ring.locks import KernelLocks
 from fdcomm.ring.memory import make_segment, open_segment, remove_segment, require_order
 from fdcomm.runtime import SYSTEM, Runtime
@@ -229,24 +230,6 @@ class Hall:
         self._retire()
 
     def _retire(self) -> None:
-        self.room.words = self.room.flags = self.room.labels = _Gone(self)
-
-    def gone(self) -> FdcommError:
-        """Return the error of who uses it after its end."""
-        name = self.segment.name
-        if self.forked:
-            return ForkedHandleError(f"this handle on the meeting {name!r} was made in another process; open a new one")
-        return ClosedError(f"the meeting {name!r} is closed")
-
-
-class _Gone:
-    """Stands for the words of a meeting that was closed."""
-
-    def __init__(self, hall: Hall) -> None:
-        self._hall = hall
-
-    def __getitem__(self, place: Any, /) -> Any:
-        raise self._hall.gone()
-
-    def __setitem__(self, place: Any, value: Any, /) -> None:
-        raise self._hall.gone()
+        self.room.words = self.room.flags = self.room.labels = Gone(
+            f"the meeting {self.segment.name!r}", forked=self.forked
+        )

@@ -80,3 +80,4 @@ class Board:
         self.words = self.flags = gone
         for user in self.users:
             user._words = gone
+        self.users.clear()

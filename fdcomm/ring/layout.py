@@ -21,7 +21,6 @@ __all__ = (
     "FORM",
     "GATE",
     "HEAD",
-    "LAST",
     "LAYOUT_VERSION",
     "LENGTH",
     "LIVES",
@@ -32,6 +31,7 @@ __all__ = (
     "SEGMENTS",
     "SEQ",
     "SIZE",
+    "TOLD",
     "WANT",
     "WANT_BELL",
     "WRITER_PID",
@@ -39,7 +39,7 @@ __all__ = (
 )
 
 MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
-LAYOUT_VERSION: Final = 2
+LAYOUT_VERSION: Final = 3
 MOST_RANKS: Final = 64
 COMPLEX: Final = -2
 """In the word SIZE of a slot: more words say what the message is."""
@@ -57,8 +57,6 @@ WANT: Final = 3 * _LINE
 """The cursor that a writer waits for; 0: it does not."""
 WANT_BELL: Final = 4 * _LINE
 """Changed before the writer is woken."""
-LAST: Final = WANT_BELL + 1
-"""The last message of which a reader was told that all have taken it."""
 WRITER_PID: Final = 5 * _LINE
 HEAD: Final = WRITER_PID + 1
 """Where a writer that takes its turn begins to look for the last message: that one, or the one before."""
@@ -70,10 +68,11 @@ LIVES: Final = FLAGS + 2 * MOST_RANKS // 8
 """For each rank twice the number of its readers that were given up; odd: nobody is counted."""
 _READERS: Final = LIVES + MOST_RANKS
 
-# Places in the words of a line.
+# Places in the words of a line. TOLD: the last message of which its reader was told that all have taken it.
 CURSOR: Final = 0
 BEGUN: Final = 1
 PID: Final = 2
+TOLD: Final = 3
 
 # Places in the words of a slot. SEQ: the number of its message, negative when it was taken back. SIZE: bytes of the
 # payload; or COMPLEX, and then FORM says which segment it is in (0: this slot), PARTS how many buffers stand beside the

@@ -37,7 +37,7 @@ class KernelLocks:
     @contextlib.contextmanager
     def members(self, deadline: Deadline, operation: str) -> Iterator[None]:
         """See :class:`fdcomm.ring.board.Locks`."""
-        fd = self._wait(_MEMBERS, deadline, operation, "the members' lock")
+        fd = self._until(lambda: self._try(_MEMBERS), deadline, operation, "the members' lock", lambda: "")
         try:
             yield
         finally:
@@ -48,23 +48,22 @@ class KernelLocks:
         fd = self._try(_MEMBERS)
         return None if fd is None else _Closing(self._segment.files, fd)
 
-    def take_writer(self, deadline: Deadline, operation: str, who: Callable[[], str]) -> None:
-        """Become the writer."""
-        self._taken[WRITER] = self._wait(WRITER, deadline, operation, "the writer's place", who)
+    def open_writer(self) -> None:
+        """Open the descriptor on which :meth:`try_writer` locks."""
+        if self._writer < 0:
+            self._writer = self._segment.files.again(self._segment.fd)
 
     def try_writer(self) -> bool:
-        """Take the writer's place for one put, if it is free. On a descriptor of its own, which stays open."""
-        files = self._segment.files
-        if self._writer < 0:
-            self._writer = files.again(self._segment.fd)
-        return files.call(self._writer, self._take_writer)
+        """Take the writer's place, if it is free."""
+        self.open_writer()
+        return self._segment.files.call(self._writer, self._take_writer)
 
     def wait_writer(self, deadline: Deadline, operation: str, who: Callable[[], str]) -> None:
-        """The same, after others have left it."""
+        """Take it, if need be after others have left it. It goes with the process, or with :meth:`leave_writer`."""
         self._until(self.try_writer, deadline, operation, "the writer's place", who)
 
     def leave_writer(self) -> None:
-        """Give the place back that :meth:`try_writer` took."""
+        """Give it back."""
         self._segment.files.call(self._writer, self._give_writer)
 
     def _take_writer(self, fd: int) -> bool:
@@ -72,10 +71,6 @@ class KernelLocks:
 
     def _give_writer(self, fd: int) -> None:
         self._kernel.give(fd, WRITER)
-
-    def give_writer(self) -> None:
-        """Stop being it."""
-        self._give(WRITER)
 
     def take_line(self, line: int) -> bool:
         """See :class:`fdcomm.ring.board.Locks`."""
@@ -86,7 +81,9 @@ class KernelLocks:
 
     def give_line(self, line: int) -> None:
         """See :class:`fdcomm.ring.board.Locks`."""
-        self._give(_LINES + line)
+        fd = self._taken.pop(_LINES + line, None)
+        if fd is not None:
+            self._segment.files.close(fd)
 
     def is_held(self, line: int) -> bool:
         """See :class:`fdcomm.ring.board.Locks`."""
@@ -96,11 +93,6 @@ class KernelLocks:
         self._segment.files.close(fd)
         return False
 
-    def _give(self, place: int) -> None:
-        fd = self._taken.pop(place, None)
-        if fd is not None:
-            self._segment.files.close(fd)
-
     def _try(self, place: int) -> int | None:
         files = self._segment.files
         fd = files.again(self._segment.fd)
@@ -108,11 +100,6 @@ class KernelLocks:
             return fd
         files.close(fd)
         return None
-
-    def _wait(
-        self, place: int, deadline: Deadline, operation: str, what: str, who: Callable[[], str] = lambda: ""
-    ) -> int:
-        return self._until(lambda: self._try(place), deadline, operation, what, who)
 
     def _until(
         self, attempt: Callable[[], T | None], deadline: Deadline, operation: str, what: str, who: Callable[[], str]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fdcomm.ring.board import Board
+from fdcomm.ring.board import Board, Plain
 from fdcomm.ring.layout import CLEARED, COUNT, CURSOR, GATE, HEAD, LIVES, PID, SEQ
 
-__all__ = ("Look",)
+__all__ = ("Look", "last_published")
 
 
 class Look:
@@ -24,22 +24,20 @@ class Look:
         self._ranks = range(shape.ranks)
         self._slots = shape.slots
         self._seqs = tuple(shape.of_slot(slot, SEQ) for slot in range(shape.slots))
-        self._lives: list[int] = [-1] * shape.ranks
-        self._cursors: tuple[int, ...] = ()
+        self._known: tuple[list[int], tuple[int, ...]] = ([-1] * shape.ranks, ())
         board.users.append(self)
 
     def places(self) -> tuple[int, ...]:
         """The words in which the ranks' cursors are now."""
-        words, lives = self._words, self._lives
+        words, (lives, cursors) = self._words, self._known
         for rank in self._ranks:
             if words[LIVES + rank] != lives[rank]:
-                lives = self._lives = [words[LIVES + other] for other in self._ranks]
+                lives = [words[LIVES + other] for other in self._ranks]
                 shape = self._board.shape
-                self._cursors = tuple(
-                    shape.of_line(shape.line(other, life), CURSOR) for other, life in enumerate(lives)
-                )
+                cursors = tuple(shape.of_line(shape.line(other, life), CURSOR) for other, life in enumerate(lives))
+                self._known = (lives, cursors)  # in one store: other threads look too
                 break
-        return self._cursors
+        return cursors
 
     def lost(self) -> tuple[int, ...]:
         """The ranks whose reader was given up, and has no successor yet."""
@@ -110,10 +108,7 @@ class Look:
 
     def published(self) -> int:
         """The last message that was published."""
-        head = self._words[HEAD]
-        while abs(self._words[seqs_of(self._seqs, head)]) == head + 1:
-            head += 1
-        return head
+        return last_published(self._words, self._seqs)
 
     def clears(self) -> tuple[int, int]:
         """How many clears there were, and the last message that there was at the last one."""
@@ -123,6 +118,14 @@ class Look:
             cleared = words[CLEARED]
             if words[GATE] == gate:
                 return gate // 2, cleared
+
+
+def last_published(words: Plain, seqs: tuple[int, ...]) -> int:
+    """The last message. The word HEAD may be one behind: its writer was killed then."""
+    head = words[HEAD]
+    while abs(words[seqs_of(seqs, head)]) == head + 1:
+        head += 1
+    return head
 
 
 def seqs_of(seqs: tuple[int, ...], position: int) -> int:

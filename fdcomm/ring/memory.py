@@ -11,9 +11,7 @@ from typing import Final, TypeVar
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import (
-    ClosedError,
     FdcommError,
-    ForkedHandleError,
     MemoryOrderError,
     SignalError,
     SignalInUseError,
@@ -21,6 +19,7 @@ from fdcomm.errors import (
 )
 from fdcomm.forksafety import close_in_child
 from fdcomm.ring.board import Board
+from fdcomm.ring.gone import Gone
 from fdcomm.ring.kernel import RING_KERNEL
 from fdcomm.ring.layout import BELL, FLAGS, MOST_RANKS, WANT_BELL, Shape
 from fdcomm.ring.locks import KernelLocks
@@ -172,7 +171,7 @@ class Memory:
         if self.closed:
             return
         self.closed = True
-        self.board.retire(_Gone(self))
+        self._retire()
         ownership.forget(self.segment)
         if remove and self.segment.owned:
             remove_segment(self.segment, deadline)
@@ -181,24 +180,7 @@ class Memory:
     def after_fork_in_child(self) -> None:
         """The parent's ring is not the child's."""
         self.closed = self.forked = True
-        self.board.retire(_Gone(self))
+        self._retire()
 
-    def gone(self) -> FdcommError:
-        """Return the error of who uses it after its end."""
-        name = self.segment.name
-        if self.forked:
-            return ForkedHandleError(f"this handle on the ring {name!r} was made in another process; open a new one")
-        return ClosedError(f"the ring {name!r} is closed")
-
-
-class _Gone:
-    """Stands for the words of a ring that was closed."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def __getitem__(self, place: int, /) -> int:
-        raise self._memory.gone()
-
-    def __setitem__(self, place: int, value: int, /) -> None:
-        raise self._memory.gone()
+    def _retire(self) -> None:
+        self.board.retire(Gone(f"the ring {self.segment.name!r}", forked=self.forked))

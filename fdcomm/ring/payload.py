@@ -7,15 +7,18 @@ buffers, each at a multiple of 64 bytes.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 from fdcomm.errors import PayloadError
+from fdcomm.items import not_unpickled
 
-__all__ = ("Encoded", "Window", "decode", "encode", "encode_into", "not_pickled")
+__all__ = ("Encoded", "Window", "decode", "encode", "encode_into", "item_of", "not_pickled", "raw")
 
 _ALIGNMENT: Final = 64
 _PROTOCOL: Final = 5
+
+Refuse: TypeAlias = Callable[[Exception], PayloadError]
 
 
 def _up(size: int) -> int:
@@ -27,12 +30,9 @@ class Encoded:
 
     __slots__ = ("buffers", "nbytes", "stream")
 
-    def __init__(self, stream: bytes, found: Sequence[pickle.PickleBuffer]) -> None:
+    def __init__(self, stream: bytes, buffers: Sequence[memoryview]) -> None:
         self.stream = stream
-        try:
-            self.buffers = buffers = [buffer.raw() for buffer in found]
-        except BufferError as error:
-            raise not_pickled(error) from error
+        self.buffers = buffers
         self.nbytes = len(stream)
         if buffers:
             table = _up(8 * (1 + len(buffers)))
@@ -60,18 +60,26 @@ def not_pickled(error: Exception) -> PayloadError:
     return PayloadError(f"put: the object cannot be pickled: {type(error).__name__}: {error}", operation="put")
 
 
-def encode(thing: object) -> Encoded:
+def raw(found: Sequence[pickle.PickleBuffer], refuse: Refuse = not_pickled) -> list[memoryview]:
+    """Return the buffers that the pickler left out of its stream."""
+    try:
+        return [buffer.raw() for buffer in found]
+    except BufferError as error:
+        raise refuse(error) from error
+
+
+def encode(thing: object, refuse: Refuse = not_pickled) -> Encoded:
     """Pickle an object.
 
     Raises:
-        PayloadError: It cannot be pickled.
+        PayloadError: It cannot be pickled. ``refuse`` makes the error.
     """
     found: list[pickle.PickleBuffer] = []
     try:
         stream = pickle.dumps(thing, _PROTOCOL, buffer_callback=found.append)
     except Exception as error:
-        raise not_pickled(error) from error
-    return Encoded(stream, found)
+        raise refuse(error) from error
+    return Encoded(stream, raw(found, refuse))
 
 
 class Window:
@@ -91,21 +99,21 @@ class Window:
         return length
 
 
-def encode_into(thing: object, target: memoryview) -> tuple[int, bool]:
+def encode_into(thing: object, target: memoryview, refuse: Refuse = not_pickled) -> tuple[int, bool]:
     """Pickle an object straight into memory.
 
     Returns:
         How many bytes it has, which may be more than there is room for; and whether it has buffers: they were left out.
 
     Raises:
-        PayloadError: It cannot be pickled.
+        PayloadError: It cannot be pickled. ``refuse`` makes the error.
     """
     window = Window(target)
     found: list[pickle.PickleBuffer] = []
     try:
         pickle.Pickler(window, _PROTOCOL, buffer_callback=found.append).dump(thing)
     except Exception as error:
-        raise not_pickled(error) from error
+        raise refuse(error) from error
     return window.nbytes, bool(found)
 
 
@@ -123,3 +131,15 @@ def decode(payload: memoryview, parts: int, *, views: bool) -> Any:
         buffers.append(buffer.toreadonly() if views else bytearray(buffer))
         begin += _up(length)
     return pickle.loads(stream, buffers=buffers)
+
+
+def item_of(payload: memoryview, parts: int, operation: str) -> Any:
+    """Return the item of a queue that a payload is.
+
+    Raises:
+        PayloadError: It cannot be made in this process.
+    """
+    try:
+        return decode(payload, parts, views=False)
+    except Exception as error:  # unpickling may raise anything
+        raise not_unpickled(operation, error) from error

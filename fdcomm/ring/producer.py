@@ -10,18 +10,22 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, FencedError, PayloadError, PeerLostError
+from fdcomm.errors import FencedError, PeerLostError
+from fdcomm.items import not_pickled
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import COUNT, HEAD, LIVES, WRITER_PID
+from fdcomm.ring.look import last_published
 from fdcomm.ring.members import holder
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows
 from fdcomm.ring.payload import Encoded, encode
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
+from fdcomm.ring.turns import wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("InTurn", "Producer")
@@ -33,13 +37,9 @@ class InTurn(Publisher):
     """A publisher that others publish beside, and that publishes nothing while a rank is lost."""
 
     def sync(self) -> None:
-        """Look where the last writer was. The word HEAD may be one message behind: its writer was killed then."""
-        words, slots, seqs = self._words, self._slots, self._seqs
-        head = words[HEAD]
-        while abs(words[seqs[head % slots]]) == head + 1:
-            head += 1
-        words[HEAD] = self.head = head
-        self.slot = head % slots
+        """Look where the last writer was, and store that: so HEAD is never more than one message behind."""
+        self._words[HEAD] = self.head = last_published(self._words, self._seqs)
+        self.slot = self.head % self._slots
 
     def require_all(self) -> None:
         """Raise PeerLostError if the reader of a rank was given up, and has no successor yet."""
@@ -74,6 +74,7 @@ class Producer:
         self._memory = memory
         self._board: Board = memory.board
         self._mutex = threading.Lock()
+        memory.locks.open_writer()
         self._overflows = Overflows(memory)
         self._publisher = InTurn(memory.board)
         self._putting = Putting(memory, self._publisher, self._overflows, most)
@@ -90,11 +91,12 @@ class Producer:
             CommTimeoutError: There was no room, or other producers had the place all the time.
             PeerLostError: A rank is lost.
         """
-        putting, made = self._putting, None
-        if not putting.straight:
-            made = _encode(thing, operation)
-            putting.check(made.nbytes, operation)
-        return self._do(limit, operation, count, made, thing)
+        putting, refuse = self._putting, partial(not_pickled, operation)
+        if putting.straight:
+            return self._do(limit, operation, count, lambda left: putting.put_straight(thing, left, operation, refuse))
+        made = encode(thing, refuse)
+        putting.check(made.nbytes, operation)
+        return self._do(limit, operation, count, lambda left: self._write(made, left, operation))
 
     def put_stream(
         self, stream: bytes, limit: float | None, operation: str, count: int, wanted: Callable[[], bool]
@@ -105,7 +107,8 @@ class Producer:
             FencedError: It is not wanted any more.
         """
         self._putting.check(len(stream), operation)
-        return self._do(limit, operation, count, Encoded(stream, ()), None, wanted)
+        made = Encoded(stream, ())
+        return self._do(limit, operation, count, lambda left: self._write(made, left, operation), wanted)
 
     def adopt(self, deadline: Deadline) -> bool:
         """Keep the segments that other producers have left, as far as they are still read, and remove the rest.
@@ -144,51 +147,42 @@ class Producer:
         limit: float | None,
         operation: str,
         count: int,
-        made: Encoded | None,
-        thing: object,
-        wanted: Callable[[], bool] | None = None,
+        write: Callable[[float | None], None],
+        wanted: Callable[[], bool] = lambda: True,
     ) -> int:
+        """Take a turn: wait for it and for room, have the next message written and published, and give the turn back.
+
+        ``limit`` is for all the waits together; ``write`` is told what is left of it.
+        """
         mutex, publisher, locks = self._mutex, self._publisher, self._memory.locks
-        if not mutex.acquire(False) and not mutex.acquire(timeout=-1 if limit is None else limit):
-            raise CommTimeoutError(
-                f"{operation}: another thread of this process has been putting all the time", operation=operation
-            )
+        deadline = Deadline(limit, SYSTEM.monotonic)
+        if not mutex.acquire(False):
+            wait_turn(mutex, limit, operation, "putting")
         try:
             if not locks.try_writer():
-                locks.wait_writer(Deadline(limit, SYSTEM.monotonic), operation, self._who)
+                locks.wait_writer(deadline, operation, lambda: holder(self._board))
+            words = self._board.words
             try:
+                words[WRITER_PID] = self._pid
                 publisher.sync()
                 publisher.require_all()
-                words = self._board.words
-                words[WRITER_PID] = self._pid
                 if publisher.head >= publisher.room:
-                    publisher.make_room(limit, operation)
-                if wanted is not None and not wanted():
+                    publisher.make_room(deadline.remaining(), operation)
+                if not wanted():
                     raise FencedError(f"{operation}: nobody waits for this put any more", operation=operation)
                 words[self._memory.shape.of_slot(publisher.slot, COUNT)] = count
-                if made is None:
-                    self._putting.put_straight(thing, limit, operation)
-                elif made.nbytes <= self._slot_bytes and not made.buffers:
-                    self._payloads[publisher.slot][: made.nbytes] = made.stream
-                    publisher.publish(made.nbytes)
-                else:
-                    self._putting.put_complex(made, limit, operation)
+                write(deadline.remaining())
                 words[HEAD] = number = publisher.head
                 return number
             finally:
-                self._board.words[WRITER_PID] = 0
+                words[WRITER_PID] = 0
                 locks.leave_writer()
         finally:
             mutex.release()
 
-    def _who(self) -> str:
-        return holder(self._board)
-
-
-def _encode(thing: Any, operation: str) -> Encoded:
-    try:
-        return encode(thing)
-    except PayloadError as error:
-        raise PayloadError(
-            f"{operation}: the item cannot be pickled: {error.__cause__}", operation=operation
-        ) from error.__cause__
+    def _write(self, made: Encoded, left: float | None, operation: str) -> None:
+        if made.nbytes <= self._slot_bytes and not made.buffers:
+            self._payloads[self._publisher.slot][: made.nbytes] = made.stream
+            self._publisher.publish(made.nbytes)
+        else:
+            self._putting.put_complex(made, left, operation)

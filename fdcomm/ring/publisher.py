@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError
+from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError, SignalReplacedError
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import CURSOR, LIVES, SEQ
 from fdcomm.ring.members import fence_dead
@@ -72,6 +72,7 @@ class Publisher:
         Raises:
             CommTimeoutError: Somebody is not, and lives.
             PeerLostError: Nobody is counted any more.
+            SignalReplacedError: Readers come to another ring, or the host of its queue is gone.
         """
         self.wait_passed(self.head - self._slots + 1, timeout, operation)
         self.room = self.passed + self._slots
@@ -116,21 +117,29 @@ class Publisher:
         Errors: see :meth:`make_room`.
         """
         deadline, patience = None, self.patience
-        while True:
-            if not self.look():
-                raise self._nobody(operation)
-            if self.passed >= number:
-                return
+        settled = self._settled(number)
+        while not settled:
             if patience.spin(self._slowest, number):
+                settled = self._settled(number)
                 continue
             if deadline is None:
                 deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
             if self._board.closing:
                 raise ClosedError(f"{operation}: the ring was closed meanwhile", operation=operation)
+            if self._board.is_over():
+                raise SignalReplacedError(f"{operation}: the ring was removed, or made anew", operation=operation)
             if deadline.remaining() == 0:
                 raise self._late(number, deadline, operation)
-            if not patience.sleep_writer(number, lambda: not self.look() or self.passed >= number, deadline):
+            settled = patience.sleep_writer(number, lambda: self._settled(number), deadline)
+            if not settled:
                 fence_dead(self._board, [rank for rank, _ in self._counted()])
+                settled = self._settled(number)
+        if not self._cursors:
+            raise self._nobody(operation)
+
+    def _settled(self, number: int) -> bool:
+        """Look; is there nothing to wait for? The look that says so is the last one of its wait."""
+        return not self.look() or self.passed >= number
 
     def _counted(self) -> Iterator[tuple[int, int]]:
         """Each counted rank with the place of its cursor."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import PayloadTooLargeError
+from fdcomm.items import require_size
 from fdcomm.ring import members
 from fdcomm.ring.layout import COMPLEX, FORM, LENGTH, PARTS
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflow, Overflows
-from fdcomm.ring.payload import Encoded, encode, encode_into
+from fdcomm.ring.payload import Encoded, Refuse, encode, encode_into, not_pickled
 from fdcomm.ring.publisher import Publisher
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("Putting",)
 
 _STRAIGHT: Final = 65536
+_MAKE_S: Final = 5.0
 
 
 class Putting:
@@ -55,15 +56,15 @@ class Putting:
         place.message = publisher.head + 1
         self._publish(place.number, len(made.buffers), made.nbytes)
 
-    def put_straight(self, thing: object, timeout: Timeout, operation: str) -> None:
+    def put_straight(self, thing: object, timeout: Timeout, operation: str, refuse: Refuse = not_pickled) -> None:
         """Let the pickler write to where it is read. What has buffers, or is larger than ever, is pickled again."""
         publisher = self._publisher
         if publisher.head >= publisher.room:
             publisher.make_room(timeout, operation)
         place = self._place(self._last_size, timeout, operation)
-        size, buffers = encode_into(thing, place.view)
+        size, buffers = encode_into(thing, place.view, refuse)
         if size > place.view.nbytes or buffers:
-            self.put_complex(encode(thing), timeout, operation)
+            self.put_complex(encode(thing, refuse), timeout, operation)
             return
         self.check(size, operation)
         self._last_size = size
@@ -72,16 +73,14 @@ class Putting:
 
     def check(self, nbytes: int, operation: str) -> None:
         """Raise PayloadTooLargeError for what is larger than is allowed."""
-        if self._most is not None and nbytes > self._most:
-            raise PayloadTooLargeError(
-                f"{operation}: the item has {nbytes} bytes when pickled and the host allows {self._most}; start its "
-                "server with a larger max_batch_bytes",
-                operation=operation,
-            )
+        if self._most is not None:
+            require_size(nbytes, self._most, operation)
 
     def _place(self, nbytes: int, timeout: Timeout, operation: str) -> Overflow:
         self._publisher.look()
-        deadline = Deadline(timeout_seconds(timeout, operation), SYSTEM.monotonic)
+        # Others make or remove files in that folder just now: that does not count as waiting for readers.
+        limit = timeout_seconds(timeout, operation)
+        deadline = Deadline(None if limit is None else max(limit, _MAKE_S), SYSTEM.monotonic)
         return self._overflows.get(nbytes, self._publisher.passed, members.zombies(self._memory.board), deadline)
 
     def _publish(self, number: int, parts: int, length: int) -> None:

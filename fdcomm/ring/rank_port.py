@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, ProtocolViolationError, SignalReplacedError
+from fdcomm.errors import CommTimeoutError
 from fdcomm.ring import members
 from fdcomm.ring.clearing import complete
 from fdcomm.ring.consumer import Consumer
-from fdcomm.ring.layout import FORM, LAST, LENGTH, PARTS
+from fdcomm.ring.contents import Contents
+from fdcomm.ring.layout import TOLD
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
-from fdcomm.ring.overflow import Mapped
+from fdcomm.ring.turns import wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("RankPort", "Taken")
@@ -52,9 +53,11 @@ class RankPort:
         self._barrier = threading.Lock()
         self._place = members.attach(memory.board, rank, deadline)
         self._consumer = Consumer(memory.board, self._place)
-        self._mapped = Mapped(memory)
+        self._contents = Contents(memory)
         shape = memory.shape
         self._others = tuple(other for other in range(shape.ranks) if other != rank)
+        self._tolds = tuple(shape.of_line(line, TOLD) for line in range(shape.lines))
+        self._told = self._tolds[self._place.line]
 
     @property
     def position(self) -> int:
@@ -78,12 +81,10 @@ class RankPort:
             FencedError: The rank's reader was given up.
         """
         mutex = self._mutex
-        if not mutex.acquire(False) and not mutex.acquire(timeout=-1 if limit is None else limit):
-            if not limit:
+        if not mutex.acquire(False):
+            if limit == 0:
                 return None
-            raise CommTimeoutError(
-                f"{operation}: another thread of this process has been getting all the time", operation=operation
-            )
+            wait_turn(mutex, limit, operation, "getting")
         try:
             size = self._begin(ticket, limit, operation)
             if size is None:
@@ -99,7 +100,7 @@ class RankPort:
                 members.leave(self._board, self._place, Deadline(_LEAVE_S, SYSTEM.monotonic))
             else:
                 self._board.locks.give_line(self._place.line)
-            self._mapped.close()
+            self._contents.close()
             with contextlib.suppress(ValueError):
                 self._board.users.remove(self._consumer)
 
@@ -122,63 +123,57 @@ class RankPort:
         return None
 
     def _finish(self, decode: Decode, size: int, limit: float | None, operation: str) -> Taken:
-        consumer = self._consumer
+        consumer, parts = self._consumer, 0
         number = consumer.position + 1
-        parts = 0
         if size >= 0:
             payload = memoryview(self._memory.payloads[consumer.slot][:size].tobytes())
         else:
-            words, place = self._board.words, self._memory.shape.of_slot(consumer.slot)
-            segment, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
-            if segment:
-                consumer.check()  # the three words were this message's
-                found = self._mapped.view(segment, Deadline(limit or _LEAVE_S, SYSTEM.monotonic))
-                if found is None:
-                    consumer.check()
-                    if self._board.is_over():
-                        raise SignalReplacedError(f"{operation}: the ring was removed", operation=operation)
-                    raise ProtocolViolationError(
-                        f"{operation}: the payload's segment is gone, and its reader was not given up"
-                    )
-                # Nobody fills a segment again while a reader lives that may be in it: it is read where it is.
+            deadline = Deadline(max(limit or 0.0, _LEAVE_S), SYSTEM.monotonic)
+            payload, parts, shared = self._contents.begun(consumer, deadline, operation)
+            if shared:
                 try:
-                    thing = decode(found[:length], parts)
-                except BaseException:
-                    self._end(number)
+                    thing = decode(payload, parts)
+                finally:
+                    all_read = self._end(number)
                     consumer.tell()
-                    raise
-                return self._told(Taken(number, thing, self._end(number)))
-            payload = memoryview(self._memory.payloads[consumer.slot][:length].tobytes())
+                return Taken(number, thing, all_read)
         all_read = self._end(number)
         try:
             return Taken(number, decode(payload, parts), all_read)
         finally:
             consumer.tell()
 
-    def _told(self, taken: Taken) -> Taken:
-        self._consumer.tell()
-        return taken
-
     def _end(self, number: int) -> bool:
         """Count the message as taken. Returns True in one reader: when it ends, all have taken the message.
 
-        Whoever finds before its own store that all others have stored is the only one that does. When nobody finds
-        that, two have stored at the same time: then each that sees all of them asks under a lock who was told.
+        Whoever finds before its own store that all others have stored is the only one that does, and says so before
+        its cursor can be seen. When nobody finds that, two have stored at the same time: then each that sees all of
+        them asks under a lock who was told. Each says so on its own line: a reader that was given up in between, and
+        goes on now, would put the past into a common word. When a rank came back meanwhile, perhaps nobody is told.
         """
-        words, consumer = self._board.words, self._consumer
+        board, consumer = self._board, self._consumer
         if self._all_others(number):
-            words[LAST] = number
+            board.words[self._told] = number
+            if board.fenced:
+                board.kernel.fence()  # nobody comes back before it is seen
             consumer.end()
             return True
         consumer.end()
         self._fence()
-        if not self._all_others(number) or words[LAST] >= number:
+        if not self._all_others(number) or self._is_told(number):
             return False
-        with self._board.locks.members(Deadline(_LEAVE_S, SYSTEM.monotonic), "get"):
-            if words[LAST] >= number:
-                return False
-            words[LAST] = number
-            return True
+        try:
+            with board.locks.members(Deadline(_LEAVE_S, SYSTEM.monotonic), "get"):
+                if self._is_told(number):
+                    return False
+                board.words[self._told] = number
+                return True
+        except CommTimeoutError:  # who has the lock is stopped; the message was taken, and counts
+            return False
+
+    def _is_told(self, number: int) -> bool:
+        words = self._board.words
+        return any(words[place] >= number for place in self._tolds)
 
     def _all_others(self, number: int) -> bool:
         words, places = self._board.words, self._look.places()

@@ -8,13 +8,14 @@ from types import TracebackType
 from typing import Any, Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import CommTimeoutError, PayloadError, ProtocolViolationError, SignalReplacedError
+from fdcomm.errors import PayloadError
 from fdcomm.ring import clearing, members
 from fdcomm.ring.consumer import Consumer
-from fdcomm.ring.layout import FORM, LENGTH, PARTS, SIZE, Shape
+from fdcomm.ring.contents import Contents
+from fdcomm.ring.layout import Shape
 from fdcomm.ring.memory import Memory
-from fdcomm.ring.overflow import Mapped
 from fdcomm.ring.payload import decode
+from fdcomm.ring.turns import wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("Lease", "RingReader")
@@ -34,7 +35,7 @@ class RingReader:
         self._mutex = threading.Lock()
         self._consumer = Consumer(memory.board, place)
         self._payloads = memory.payloads
-        self._mapped = Mapped(memory)
+        self._contents = Contents(memory)
 
     @classmethod
     def attach(cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT) -> RingReader:
@@ -69,7 +70,7 @@ class RingReader:
         """
         mutex = self._mutex
         if not mutex.acquire(False):
-            _lock(mutex, timeout)
+            wait_turn(mutex, timeout_seconds(timeout, "get"), "get", "getting")
         try:
             consumer = self._consumer
             size = consumer.begin(timeout, "get")
@@ -92,10 +93,10 @@ class RingReader:
         The slot is given back at the end of the block; what was taken out of the object must not be used after it.
         """
         if not self._mutex.acquire(False):
-            _lock(self._mutex, timeout)
+            wait_turn(self._mutex, timeout_seconds(timeout, "get"), "get", "getting")
         try:
             self._consumer.begin(timeout, "lease")
-            payload, parts, _ = self._payload(timeout)
+            payload, parts, _ = self._contents.begun(self._consumer, _deadline(timeout, "get"), "get")
             self._consumer.check()
             return Lease(self, self._decode(payload, parts, views=True))
         except BaseException:
@@ -103,7 +104,7 @@ class RingReader:
             raise
 
     def _get_complex(self, timeout: Timeout) -> Any:
-        payload, parts, shared = self._payload(timeout)
+        payload, parts, shared = self._contents.begun(self._consumer, _deadline(timeout, "get"), "get")
         if shared:
             try:
                 return self._decode(payload, parts, views=False)
@@ -115,29 +116,6 @@ class RingReader:
             return self._decode(payload, parts, views=False)
         finally:
             self._consumer.tell()
-
-    def _payload(self, timeout: Timeout) -> tuple[memoryview, int, bool]:
-        """Return the bytes, the number of buffers, and whether the bytes are shared memory.
-
-        A segment is never filled again while a reader lives that may be in it. A slot is, when its reader was given up:
-        so it is copied, and nothing is made of the copy before that is known.
-        """
-        words, consumer = self._memory.board.words, self._consumer
-        place, slot = self._memory.shape.of_slot(consumer.slot), consumer.slot
-        size = words[place + SIZE]
-        if size >= 0:
-            return memoryview(bytes(self._payloads[slot][:size])), 0, False
-        number, parts, length = words[place + FORM], words[place + PARTS], words[place + LENGTH]
-        if not number:
-            return memoryview(bytes(self._payloads[slot][:length])), parts, False
-        consumer.check()  # the three words were this message's
-        found = self._mapped.view(number, _deadline(timeout, "get"))
-        if found is None:
-            consumer.check()
-            if self._memory.board.is_over():
-                raise SignalReplacedError("get: the ring was removed, or made anew; attach again", operation="get")
-            raise ProtocolViolationError("get: the payload's segment is gone, and its reader was not given up")
-        return found[:length], parts, True
 
     def _decode(self, payload: memoryview, parts: int, *, views: bool) -> Any:
         try:
@@ -179,7 +157,7 @@ class RingReader:
                 try:
                     members.leave(self._memory.board, self._place, deadline)
                 finally:
-                    self._mapped.close()
+                    self._contents.close()
                     self._memory.close(deadline)
 
     def __enter__(self) -> RingReader:
@@ -228,12 +206,6 @@ class Lease:
 
 def _deadline(timeout: Timeout, operation: str) -> Deadline:
     return Deadline(timeout_seconds(timeout, operation), SYSTEM.monotonic)
-
-
-def _lock(mutex: threading.Lock, timeout: Timeout) -> None:
-    limit = timeout_seconds(timeout, "get")
-    if not mutex.acquire(timeout=-1 if limit is None else limit):
-        raise CommTimeoutError("get: another thread of this process has been getting all the time", operation="get")
 
 
 def _unreadable(error: Exception) -> PayloadError:

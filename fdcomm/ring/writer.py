@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import CommTimeoutError
 from fdcomm.ring import clearing, members
 from fdcomm.ring.layout import LIVES, PID, WRITER_PID, Shape
 from fdcomm.ring.memory import Memory, remove_segment
 from fdcomm.ring.overflow import Overflows, clean
-from fdcomm.ring.payload import Encoded, not_pickled
+from fdcomm.ring.payload import Encoded, not_pickled, raw
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
+from fdcomm.ring.turns import wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("RingStatistics", "RingWriter")
@@ -69,7 +69,7 @@ class RingWriter:
         self._memory = memory
         self._mutex = threading.Lock()
         words = memory.board.words
-        memory.locks.take_writer(deadline, operation, lambda: members.holder(memory.board))
+        memory.locks.wait_writer(deadline, operation, lambda: members.holder(memory.board))
         words[WRITER_PID] = os.getpid()
         self._payloads = memory.payloads
         self._slot_bytes = memory.shape.slot_bytes
@@ -140,10 +140,11 @@ class RingWriter:
             PayloadError: It cannot be pickled. Nothing was put.
             CommTimeoutError: The ring was full; ``missing`` names the ranks that are behind. Nothing was put.
             PeerLostError: The ring is full and no rank has a reader any more. Nothing was put.
+            SignalReplacedError: The ring is full and its name is another ring's, or nobody's. Nothing was put.
         """
         mutex = self._mutex
         if not mutex.acquire(False):
-            _lock(mutex, timeout)
+            wait_turn(mutex, timeout_seconds(timeout, "put"), "put", "putting")
         try:
             publisher, putting = self._publisher, self._putting
             if putting.straight:
@@ -161,7 +162,7 @@ class RingWriter:
                 self._payloads[publisher.slot][:size] = stream
                 publisher.publish(size)
             else:
-                putting.put_complex(Encoded(stream, found), timeout, "put")
+                putting.put_complex(Encoded(stream, raw(found)), timeout, "put")
         finally:
             mutex.release()
 
@@ -252,9 +253,3 @@ class RingWriter:
 
 def _deadline(timeout: Timeout, operation: str) -> Deadline:
     return Deadline(timeout_seconds(timeout, operation), SYSTEM.monotonic)
-
-
-def _lock(mutex: threading.Lock, timeout: Timeout) -> None:
-    limit = timeout_seconds(timeout, "put")
-    if not mutex.acquire(timeout=-1 if limit is None else limit):
-        raise CommTimeoutError("put: another thread of this process has been putting all the time", operation="put")

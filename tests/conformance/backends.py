@@ -40,6 +40,7 @@ class Queue:
                 num_client=ranks,
                 local_data_parallel_size=dp,
                 transport="tcp" if name == "tcp" else "auto",
+                data_path="host",
                 **options,
             )
             undo.callback(self.engine.close)

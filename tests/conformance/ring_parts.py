@@ -54,7 +54,7 @@ class RingPart(Part):
 
     def build(self, scheduling: ControlledRuntime, now: Callable[[], Any]) -> dict[int, Callable[[], None]]:
         setters = [f"process {line}" for line in self.lines]
-        self.bed = Bed(scheduling, self.shape, setters=setters)
+        self.bed = Bed(scheduling, self.shape, [CLEARED], setters)
         self._now = now
         # Of lines that the model does not have nothing is of interest.
         others = range(len(self.lines), self.shape.lines)
@@ -198,7 +198,9 @@ class RingPart(Part):
                 return f"{word} is {found}"
         buffers = self.bed.runtime.buffers
         stores = tuple(
-            tuple((*self.words[store[2]], store[3]) for store in buffers.get(f"process {p}", ()))
+            tuple(
+                (*self.words[store[2]], store[3]) for store in buffers.get(f"process {p}", ()) if store[2] in self.words
+            )
             for p in range(len(state.pc))
         )
         return "" if stores == state.buf else f"under way is {stores}"
@@ -207,6 +209,8 @@ class RingPart(Part):
         process = action.param("process")
         name = f"process {process}"
         if action.name == "Flush":
+            while self.bed.runtime.buffers[name][0][2] not in self.words:
+                self.bed.runtime.flush(name)  # a word that the model does not have
             self.bed.runtime.flush(name)
         elif action.name == "Fence":
             self.bed.words[LIVES + (action.param("rank") or 0)] += 1

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_overflow, ring_place, ring_wait
+from models import ring, ring_last, ring_last_state, ring_overflow, ring_place, ring_wait
 from models.explore import explore
 from models.graph import build
 from models.liveness import leads_to
-from models.ring_bugs import BUGS, OVERFLOW, PLACE, WAIT
+from models.ring_bugs import BUGS, LAST, OVERFLOW, PLACE, WAIT
 from tests.explore.contract import contract
 from tests.verify.configured import configured
 from tla import manifest
@@ -27,11 +27,13 @@ COUNTS: tuple[str, ...] = (
     "RingWait_live",
 )
 COUNTS += ("RingOverflow_small", "RingOverflow_writers", "RingOverflow_live", "RingPlace_small", "RingPlace_live")
+COUNTS += ("RingLast_live", "RingLast_three")
 MODELS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "Ring": (ring, ring.Ring, BUGS),
     "RingWait": (ring_wait, ring_wait.RingWait, WAIT),
     "RingOverflow": (ring_overflow, ring_overflow.RingOverflow, OVERFLOW),
     "RingPlace": (ring_place, ring_place.RingPlace, PLACE),
+    "RingLast": (ring_last, ring_last.RingLast, LAST),
 }
 GUARDS = [(part, name) for part, (_, _, bugs) in MODELS.items() for name in bugs]
 # Found only after too many states for every run; TLC finds it in the nightly one.
@@ -47,9 +49,13 @@ def test_everything_holds(name: str) -> None:
     assert not result.violations
     assert (result.distinct, result.depth) == (entry.distinct, entry.depth)
     if entry.mode == "live":
-        module = {"MCRing": ring, "RingPlace": ring_place, "RingWait": ring_wait, "RingOverflow": ring_overflow}[
-            entry.module
-        ]
+        module = {
+            "MCRing": ring,
+            "RingPlace": ring_place,
+            "RingWait": ring_wait,
+            "RingOverflow": ring_overflow,
+            "RingLast": ring_last,
+        }[entry.module]
         graph = build(model)
         for prop in module.liveness(model):
             assert leads_to(graph, prop, module.fairness(model)) is None, prop.name
@@ -75,6 +81,7 @@ def test_what_is_claimed_is_reached() -> None:
         assert explore(ring.Ring(config)).unreached in ((), ("a second reader gets a message",))
     assert explore(ring_wait.RingWait()).unreached == ()
     assert explore(ring_place.RingPlace()).unreached == ()
+    assert explore(ring_last.RingLast(ring_last_state.Config())).unreached == ()
     zombie = ring_overflow.Config(fenceable=frozenset({0}))
     assert explore(ring_overflow.RingOverflow(zombie)).unreached == ()
 

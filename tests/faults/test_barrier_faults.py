@@ -17,14 +17,14 @@ from tests.faults.remote import LIMIT_S, Failed, Remote, host_pid, stopped, unti
 @pytest.fixture
 def server() -> Iterator[EngineCacheQueue]:
     """A host for two ranks."""
-    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
+    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, data_path="ring") as queue:
         yield queue
 
 
 @pytest.fixture
 def one(server: EngineCacheQueue) -> Iterator[EngineCacheQueue]:
     """Rank 1, in this process."""
-    with EngineCacheQueue(server.address, num_client=2, client_id=1) as queue:
+    with EngineCacheQueue(server.address, num_client=2, client_id=1, data_path="ring") as queue:
         yield queue
 
 
@@ -40,7 +40,7 @@ def _at(queue: EngineCacheQueue, name: str) -> RankBarrier:
 
 
 def _rank0(server: EngineCacheQueue, process: Remote) -> None:
-    process.open(server.get_server_port(), queue="EngineCacheQueue", num_client=2, client_id=0)
+    process.open(server.get_server_port(), queue="EngineCacheQueue", num_client=2, client_id=0, data_path="ring")
 
 
 def test_a_stopped_rank_is_waited_for(server: EngineCacheQueue, one: EngineCacheQueue, name: str) -> None:
@@ -126,12 +126,12 @@ def test_the_host_dies_while_ranks_wait(server: EngineCacheQueue, one: EngineCac
 
 
 def test_a_new_host_knows_nothing_of_the_old_ones_rounds(name: str) -> None:
-    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=1) as first:
-        with EngineCacheQueue(first.address, client_id=0) as rank:
+    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=1, data_path="ring") as first:
+        with EngineCacheQueue(first.address, client_id=0, data_path="ring") as rank:
             assert [_at(rank, name).wait(LIMIT_S) for _ in range(3)] == [0, 0, 0]
         _at(first, name).abort()
         address = first.address
-    with EngineCacheQueue(address, is_server=True, num_client=1) as second:
+    with EngineCacheQueue(address, is_server=True, num_client=1, data_path="ring") as second:
         assert (_at(second, name).generation, _at(second, name).broken) == (0, False)
-        with EngineCacheQueue(address, client_id=0) as rank:
+        with EngineCacheQueue(address, client_id=0, data_path="ring") as rank:
             assert _at(rank, name).wait(LIMIT_S, generation=0) == 0

@@ -185,7 +185,7 @@ def test_labels_of_any_length(server: EngineCacheQueue, ranks: Ranks) -> None:
 def test_who_is_interrupted_counts_as_lost(server: EngineCacheQueue, ranks: Ranks) -> None:
     """Nobody passes with an arrival that nobody stands for."""
     waits = _waiting(server, ranks.open(0), ranks.open(1, "host"))
-    with EngineCacheQueue(server.address, num_client=3, client_id=2) as queue:
+    with EngineCacheQueue(server.address, num_client=3, client_id=2, data_path="ring") as queue:
         queue.pause_barrier.n_waiting  # noqa: B018 - opens this thread's connection
         _interrupt(queue)
         with pytest.raises(KeyboardInterrupt):
@@ -212,7 +212,7 @@ def test_a_killed_host_leaves_nothing_behind_that_the_next_one_finds(ranks: Rank
     assert memory.exists()
     os.kill(host_pid(server), signal.SIGKILL)  # type: ignore[arg-type]
     assert _kinds(waits) == [HostLostError]
-    with EngineCacheQueue(server.address, is_server=True, num_client=3):
+    with EngineCacheQueue(server.address, is_server=True, num_client=3, data_path="ring"):
         assert not memory.exists()
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fdcomm.session import DataPathName
 from tests.races.pipes import WATCHDOG_S
 from tests.races.variants import Ours, Shipped
 
@@ -26,6 +27,7 @@ class Race:
         symptom: Words that the shipped variant's answer must have, so that it cannot fail for another reason.
         ranks: Number of readers.
         tcp: The shipped manager must be on TCP.
+        data_path: How our items go: the scenario may be about the host.
     """
 
     ids: tuple[str, ...]
@@ -34,6 +36,7 @@ class Race:
     symptom: str
     ranks: int = 2
     tcp: bool = False
+    data_path: DataPathName = "auto"
 
     def on_shipped(self) -> str:
         """Return what went wrong on the shipped protocol."""
@@ -42,7 +45,7 @@ class Race:
 
     def on_ours(self) -> str:
         """Return what went wrong on ours."""
-        with Ours(self.ranks) as variant:
+        with Ours(self.ranks, self.data_path) as variant:
             return self.ours(variant)
 
 

@@ -61,7 +61,7 @@ def ours(variant: Ours) -> str:
         return "" if got == ["A"] and counter.sent == waiting <= before + 2 else f"{counter.sent - before} messages"
 
 
-RACE = Race(("B07",), shipped, ours, f"{LOOKS} idle looks are {LOOKS} round trips", ranks=1)
+RACE = Race(("B07",), shipped, ours, f"{LOOKS} idle looks are {LOOKS} round trips", ranks=1, data_path="host")
 
 
 def test_shipped_fails() -> None:

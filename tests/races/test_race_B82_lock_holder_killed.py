@@ -70,8 +70,8 @@ def _waiting_put(variant: Ours, rank0: EngineWorkerQueue) -> str:
     return "" if got == [["A"], ["B"]] else f"rank 0 reads {got}"
 
 
-RACE = Race(("B82", "G1"), killed_holder, ours, "killed with the lock, and get has no lock", ranks=1)
-WAITER = Race(("B82", "G1"), killed_waiter, ours, "was given the lock, and num has no lock", ranks=1)
+RACE = Race(("B82", "G1"), killed_holder, ours, "killed with the lock, and get has no lock", ranks=1, data_path="host")
+WAITER = Race(("B82", "G1"), killed_waiter, ours, "was given the lock, and num has no lock", ranks=1, data_path="host")
 
 
 def test_shipped_fails_when_the_holder_is_killed() -> None:

@@ -44,7 +44,7 @@ def _waits(engine: EngineWorkerQueue, number: int) -> bool:
     return engine.statistics().waiting_puts == number
 
 
-RACE = Race(("P1.9",), shipped, ours, "['called second', 'called first']", ranks=1)
+RACE = Race(("P1.9",), shipped, ours, "['called second', 'called first']", ranks=1, data_path="host")
 
 
 def test_shipped_fails() -> None:

@@ -42,11 +42,11 @@ def _turns(sees_again: bool) -> str:
         publishers = [Publisher(memory.board) for memory in memories]
         for number, who in enumerate(_PUTS):
             memory = memories[who]
-            memory.locks.take_writer(limit(), "put", str)
+            memory.locks.wait_writer(limit(), "put", str)
             if sees_again:
                 publishers[who] = Publisher(memory.board)
             _put(memory, publishers[who], number)
-            memory.locks.give_writer()
+            memory.locks.leave_writer()
         got: list[Any] = []
         with suppress(CommTimeoutError):
             while len(got) < len(_PUTS):

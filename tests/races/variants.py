@@ -6,6 +6,7 @@ import contextlib
 from typing import Any, Literal, Protocol
 
 from fdcomm import EngineWorkerQueue
+from fdcomm.session import DataPathName
 from tests.races.child import Child
 from tests.races.shipped import Hook, ShippedQueue
 from tests.races.shipped_host import ShippedHost
@@ -118,10 +119,10 @@ class Shipped:
 class Ours:
     """fdcomm, with a real host process."""
 
-    def __init__(self, ranks: int = 2) -> None:
+    def __init__(self, ranks: int = 2, data_path: DataPathName = "auto") -> None:
         self.ranks = ranks
         self._stack = contextlib.ExitStack()
-        self.server = EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=ranks)
+        self.server = EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=ranks, data_path=data_path)
         self._stack.callback(self.server.cleanup)
         self.port = self.server.get_server_port()
 

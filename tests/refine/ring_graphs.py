@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models import ring, ring_overflow, ring_place, ring_state, ring_wait
+from models import ring, ring_last, ring_last_state, ring_overflow, ring_place, ring_state, ring_wait
 from models.graph import Difference, Named, build, compare, named
 from models.ring_bugs import BUGS, WAIT
+from models.ring_bugs import LAST as LAST_BUGS
 from models.ring_bugs import OVERFLOW as OVERFLOW_BUGS
 from models.ring_bugs import PLACE as PLACE_BUGS
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "OVERFLOW", "PLACE", "SMALL", "WAITING", "compared")
+__all__ = ("FAULTY", "FIXED", "LAST", "OVERFLOW", "PLACE", "SMALL", "WAITING", "compared")
 
 R = frozenset[int]
 
@@ -43,6 +44,9 @@ OVERFLOW: dict[str, ring_overflow.Config] = {
 PLACE: dict[str, ring_place.Config] = {
     "2 processes put in turn": ring_place.Config(puts=2, mortal=R({0}), stoppable=R({1})),
 }
+LAST: dict[str, ring_last_state.Config] = {
+    "the last of 2 readers, one is killed": ring_last_state.Config(mortal=R({0}), back=R({0})),
+}
 
 SMALL = (
     "a reader is given up, and another one comes",
@@ -51,16 +55,21 @@ SMALL = (
     "one sleeps",
     *OVERFLOW,
     *PLACE,
+    *LAST,
 )
 
 # Some need too many states for a dump: smaller configurations have all of their steps.
-_Config = ring.Config | ring_wait.Config | ring_overflow.Config | ring_place.Config
+_Config = ring.Config | ring_wait.Config | ring_overflow.Config | ring_place.Config | ring_last_state.Config
 
 FAULTY: dict[str, _Config] = {
     **{name: bug.config for name, bug in BUGS.items()},
     **{name: bug.config for name, bug in WAIT.items()},
     **{name: bug.config for name, bug in OVERFLOW_BUGS.items()},
     **{name: bug.config for name, bug in PLACE_BUGS.items()},
+    **{f"{name}, last reader": bug.config for name, bug in LAST_BUGS.items()},
+    "OwnWord, last reader": ring_last_state.Config(
+        fenceable=R({0}), back=R({0}), guards=ring_last_state.Guards.without("OwnWord")
+    ),
     "LivesLast": ring.Config(ranks=2, puts=1, guards=ring.Guards.without("LivesLast")),
     "MarksOnce": ring.Config(ranks=1, puts=1, clears=2, guards=ring.Guards.without("MarksOnce")),
     "FreshBell": ring_wait.Config(tellers=2, guards=ring_wait.Guards.without("FreshBell")),
@@ -110,6 +119,17 @@ def _decode_place(state: Mapping[str, Any]) -> ring_place.State:
     return ring_place.State(**{**state, **functions, "got": tuple(state["got"]), "sent": tuple(state["sent"])})
 
 
+def _decode_last(state: Mapping[str, Any]) -> ring_last_state.State:
+    size, ranks = len(state["pc"]), len(state["mem"]["life"])
+    mem = {name: function(value, len(value)) for name, value in state["mem"].items()}
+    rest = {name: function(state[name], size) for name in ("pc", "at", "begun", "pos", "last")}
+    rest["known"] = tuple(function(known, ranks) for known in function(state["known"], size))
+    rest["heard"] = tuple(state["heard"])
+    return ring_last_state.State(
+        **{**state, **rest, "mem": ring_last_state.Mem(**mem), "buf": _rows(state["buf"], size)}
+    )
+
+
 def compared(
     config: _Config,
 ) -> tuple[Named[Any], Difference[Any]]:
@@ -122,6 +142,10 @@ def compared(
     elif isinstance(config, ring_wait.Config):
         wanted = tlc_graph("ring/RingWait.tla", config.constants(), ring_wait.State._fields, _decode_waiting)
         model = ring_wait.RingWait(config)
+    elif isinstance(config, ring_last_state.Config):
+        of = ring_last_state.State._fields
+        wanted = tlc_graph("ring/RingLast.tla", config.constants(), of, _decode_last)
+        model = ring_last.RingLast(config)
     elif isinstance(config, ring_place.Config):
         wanted = tlc_graph("ring/RingPlace.tla", config.constants(), ring_place.State._fields, _decode_place)
         model = ring_place.RingPlace(config)

@@ -16,6 +16,7 @@ from tests.conformance.ring_bed import Bed, Poll
 from tests.schedules.ring_clear_programs import clearing
 from tests.schedules.ring_clear_races import CLEAR_RACES, FEW
 from tests.schedules.ring_indicator import indicator
+from tests.schedules.ring_last_programs import two_last
 from tests.schedules.ring_programs import (
     delivering,
     never,
@@ -37,6 +38,7 @@ OUR_BOUNDS = dict.fromkeys(
     _FEWER,
 )
 """Ours has more processes in these, or more steps; ``ring_programs.PROGRAMS`` has them with more preemptions."""
+OUR_BOUNDS["two-last"] = Bound()  # with a bound fewer schedules are found equal
 
 
 def _steps(bed: Bed) -> Any:
@@ -301,6 +303,8 @@ RACES: dict[str, Callable[[ControlledRuntime, bool], Scenario]] = {
     "counts-anew": _counts_anew,
     "slept-through": _slept_through,
     "indicator": indicator,
+    "two-last": two_last,
+    "two-last-fenced": partial(two_last, fenced=True),
     **CLEAR_RACES,
 }
 

@@ -89,6 +89,8 @@ def test_every_protocol_has_a_page_of_one_shape(protocol: str) -> None:
             "pause": "A pause's way",
             "transfer": "A task's way",
             "blocks": "A task's way",
+            "mailbox": "A request's way",
+            "fmq": "A message's way",
         }.get(protocol, "A batch's way"),
         "A rank's life",
         "Guarantees",

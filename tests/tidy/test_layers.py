@@ -13,6 +13,9 @@ from tests.tidy.sources import ROOT, imports, modules, name_of
 # What a pure protocol object may import: no I/O, no threads, no clock.
 CORE_MAY_IMPORT = {"__future__", "collections", "dataclasses", "enum", "heapq", "itertools", "typing", "fdcomm.errors"}
 
+# Packages that need the extra `zmq`: pyzmq and msgspec.
+EXTRA = {"zsocket", "mailbox", "mq"}
+
 # The test tools for other people's code know the runtime that they replace and nothing that they test.
 TESTING_MAY_IMPORT = {"fdcomm.errors", "fdcomm.runtime", "fdcomm.testing"}
 
@@ -113,7 +116,9 @@ def test_only_the_standard_library_is_needed(package: str) -> None:
 
 
 def _is_for_types(name: str) -> bool:
-    """What only the type checker imports. Signals are numpy arrays: the caller brings numpy."""
+    """What only the type checker imports. Signals are numpy arrays: the caller brings numpy. Or of the extra `zmq`."""
+    if name.split(".")[1].rstrip(":") in EXTRA:
+        return name.partition(": ")[2].split(".")[0] in ("zmq", "msgspec")
     return name.startswith("fdcomm.signals.") and name.partition(": ")[2] in ("numpy", "numpy.typing")
 
 

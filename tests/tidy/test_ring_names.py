@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_overflow, ring_place, ring_wait
+from models import ring, ring_last, ring_overflow, ring_place, ring_wait
 from tests.explore.contract import contract
 from tests.tidy.sources import ROOT
 
@@ -17,6 +17,7 @@ MODELS: dict[str, Any] = {
     "RingWait": ring_wait.RingWait(),
     "RingOverflow": ring_overflow.RingOverflow(),
     "RingPlace": ring_place.RingPlace(),
+    "RingLast": ring_last.RingLast(),
 }
 # Taken only by the variant without the guard OwnFlag.
 ONLY_WITHOUT = {"LowerAll"}

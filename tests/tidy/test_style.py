@@ -14,7 +14,7 @@ from tests.tidy.sources import ROOT, modules, name_of, text_files, tree
 LONGEST = 320
 
 # path -> (its own limit, why)
-LONGER: dict[str, tuple[int, str]] = {"fdcomm/errors.py": (340, "every error in one place")}
+LONGER: dict[str, tuple[int, str]] = {"fdcomm/errors.py": (360, "every error in one place")}
 
 # Tests never order things by sleeping. These sleep for another reason.
 MAY_SLEEP = {

@@ -9,12 +9,14 @@ import pytest
 
 from fdcomm.blocks import BLOCKS_EVENTS
 from fdcomm.layer_table import LAYERWISE_EVENTS
+from fdcomm.mailbox.results import MAILBOX_EVENTS
 from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.control_runs import EVENTS as CONTROL_EVENTS
 from tests.traces.corpus import cases
 from tests.traces.gate_runs import ACTIONS as GATE_EVENTS
 from tests.traces.gate_runs import random_run, real_runs
 from tests.traces.pause_runs import ACTIONS as PAUSE_EVENTS
+from tests.traces.readiness_runs import EVENTS as READINESS_EVENTS
 from tests.traces.rearrange_runs import ACTIONS as REARRANGE_EVENTS
 from tests.traces.schema import SCHEMA, problem
 from tests.traces.status_runs import EVENTS as STATUS_EVENTS
@@ -39,7 +41,8 @@ def test_the_schema_has_every_event() -> None:
         named |= set(action.get("enum", [action.get("const")]))
     of_queues = {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
     of_control = {*CONTROL_EVENTS, *STATUS_EVENTS, *(PAUSE_EVENTS - {"Admit", "Done", "Park"})}
-    assert named == {*of_queues, *of_control, *REARRANGE_EVENTS, *LAYERWISE_EVENTS, *BLOCKS_EVENTS, *TRANSFER_EVENTS}
+    of_caches = {*LAYERWISE_EVENTS, *BLOCKS_EVENTS, *TRANSFER_EVENTS}
+    assert named == {*of_queues, *of_control, *REARRANGE_EVENTS, *READINESS_EVENTS, *of_caches, *MAILBOX_EVENTS}
 
 
 def test_events_of_a_gate_fit(seed: int) -> None:

@@ -66,7 +66,11 @@ BUILTINS: dict[str, tuple[type[BaseException], ...]] = {
     "StatusCancelledError": (RuntimeError,),
     "TransferCancelledError": (RuntimeError,),
     "TransferFailedError": (RuntimeError,),
+    "UndecodableError": (ValueError,),
+    "UndeliverableError": (ConnectionError,),
     "UnsafeConfigError": (ValueError,),
+    "WrongRoleError": (PermissionError,),
+    "WrongThreadError": (RuntimeError,),
 }
 
 

@@ -11,14 +11,18 @@ from models import (
     buffers_shipped,
     calls_shipped,
     drain_shipped,
+    fmq_shipped,
     layerwise_open,
     layerwise_pair,
     layerwise_shipped,
+    mailbox_shipped,
     meeting,
     meeting_state,
     readiness_shipped,
     rearrange_shipped,
     ring,
+    ring_last,
+    ring_last_state,
     ring_overflow,
     ring_place,
     ring_wait,
@@ -34,9 +38,13 @@ from models import (
 )
 from models.blocks import Blocks
 from models.blocks import Config as BlocksConfig
+from models.fmq import Config as FmqConfig
+from models.fmq import Fmq
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
+from models.mailbox import Config as MailboxConfig
+from models.mailbox import Mailbox
 from models.readiness import Config as ReadinessConfig
 from models.readiness import Readiness
 from models.rearrange import Config as RearrangeConfig
@@ -69,7 +77,11 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "LayerOpen": (layerwise_open.Config, layerwise_open.LayerOpen),
     "MCBlocks": (BlocksConfig, Blocks),
     "BlocksShipped": (blocks_shipped.Config, blocks_shipped.BlocksShipped),
+    "MCFmq": (FmqConfig, Fmq),
+    "FmqShipped": (fmq_shipped.Config, fmq_shipped.FmqShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
+    "MCMailbox": (MailboxConfig, Mailbox),
+    "MCMailboxShipped": (mailbox_shipped.Config, mailbox_shipped.MailboxShipped),
     "MCSignal": (SignalConfig, Signal),
     "MCSignalShipped": (signal_shipped.Config, signal_shipped.SignalShipped),
     "MCTransfer": (TransferConfig, Transfer),
@@ -78,6 +90,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "MCRing": (ring.Config, ring.Ring),
     "RingWait": (ring_wait.Config, ring_wait.RingWait),
     "RingPlace": (ring_place.Config, ring_place.RingPlace),
+    "RingLast": (ring_last_state.Config, ring_last.RingLast),
     "RingOverflow": (ring_overflow.Config, ring_overflow.RingOverflow),
     "Meeting": (meeting_state.Config, meeting.Meeting),
     "Counter": (word_counter.Config, word_counter.Counter),

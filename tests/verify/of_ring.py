@@ -9,10 +9,12 @@ from typing import Any
 from fdcomm.testing import Exhaustive, explore
 from tests.conformance.ring_overflow_drive import PLANS as SEGMENTS
 from tests.conformance.ring_overflow_drive import drive as segments
+from tests.conformance.ring_place_drive import PLANS as TURNS
+from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
-from tests.schedules import ring_clear_programs, ring_programs
+from tests.schedules import ring_clear_programs, ring_last_programs, ring_programs
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.ring_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
@@ -22,9 +24,17 @@ from tests.verify.check import Check, Row
 __all__ = ("checks",)
 
 _P = "ring"
-PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS}
-LARGE_PROGRAMS = {**ring_programs.LARGE_PROGRAMS, **ring_clear_programs.LARGE_PROGRAMS}
-RANDOM_PROGRAMS = {**ring_programs.RANDOM_PROGRAMS, **ring_clear_programs.RANDOM_PROGRAMS}
+PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS, **ring_last_programs.PROGRAMS}
+LARGE_PROGRAMS = {
+    **ring_programs.LARGE_PROGRAMS,
+    **ring_clear_programs.LARGE_PROGRAMS,
+    **ring_last_programs.LARGE_PROGRAMS,
+}
+RANDOM_PROGRAMS = {
+    **ring_programs.RANDOM_PROGRAMS,
+    **ring_clear_programs.RANDOM_PROGRAMS,
+    **ring_last_programs.RANDOM_PROGRAMS,
+}
 _SEED = 20_611
 # Programs and races of many schedules are left to the nightly verification.
 _QUICK = (
@@ -33,9 +43,11 @@ _QUICK = (
     "nobody is counted any more",
     "a clear is killed",
     "a put waits, and a clear makes room",
+    "the last of 2 readers",
 )
 _QUICK_RACES = ("comes-back",)
 _QUICK_SEGMENTS = "one writer leaves, the other one is killed"
+_QUICK_TURNS = "3 processes, 2 are killed"
 _RUNS = "put and get: real processes, two are killed, and altered runs: TLC and model"
 
 
@@ -49,7 +61,7 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(large: bool) -> list[Check]:
-    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE]
+    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE, *ring_graphs.LAST]
     found = [Check(_P, "V2", name, _graph, (name, name)) for name in (every if large else ring_graphs.SMALL)]
     if large:
         found += [Check(_P, "V2", f"without {name}", _graph, (f"without {name}", name)) for name in ring_graphs.FAULTY]
@@ -62,6 +74,7 @@ def _graph(what: str, name: str) -> Row:
         **ring_graphs.WAITING,
         **ring_graphs.OVERFLOW,
         **ring_graphs.PLACE,
+        **ring_graphs.LAST,
     }
     config = {**tables, **ring_graphs.FAULTY}[name]
     return rows.graph(_P, what, rows.numbers(config.constants()), *ring_graphs.compared(config))
@@ -73,7 +86,24 @@ def _graph(what: str, name: str) -> Row:
 def _v3(large: bool) -> list[Check]:
     found = [Check(_P, "V3", f"every edge: {plan}", _edges, (plan,)) for plan in (*SMALL, *(LARGE if large else ()))]
     plans = SEGMENTS if large else (_QUICK_SEGMENTS,)
-    return [*found, *(Check(_P, "V3", f"segments, every call: {plan}", _calls, (plan,)) for plan in plans)]
+    found += [Check(_P, "V3", f"segments, every call: {plan}", _calls, (plan,)) for plan in plans]
+    in_turn = TURNS if large else (_QUICK_TURNS,)
+    return [*found, *(Check(_P, "V3", f"puts in turn: {plan}", _turns, (plan,)) for plan in in_turn)]
+
+
+def _turns(plan: str) -> Row:
+    done = turns(TURNS[plan])
+    return Row(
+        _P,
+        "V3",
+        f"puts in turn: {plan}",
+        ok=done.calls > 0 and done.walks > 0,
+        states=done.states,
+        edges=done.edges,
+        bounds=rows.numbers(TURNS[plan].constants()),
+        detail=f"{done.walks} behaviours of {done.calls} calls, whole, and killed or stopped after each step; "
+        f"{done.of - done.edges} of {done.of} edges start in the middle of another process's call",
+    )
 
 
 def _calls(plan: str) -> Row:

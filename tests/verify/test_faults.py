@@ -22,7 +22,7 @@ def _answers(monkeypatch: pytest.MonkeyPatch, entry: Entry) -> list[str]:
 
 
 # Only TLC has the patience for it.
-AT_NIGHT = {"RingWait_bug_FreshBell", "Word_bug_FreshTokens"}
+AT_NIGHT = {"RingLast_bug_OwnWord", "RingWait_bug_FreshBell", "Word_bug_FreshTokens"}
 
 
 @pytest.mark.parametrize("protocol", protocols())

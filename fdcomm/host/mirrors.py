@@ -1,20 +1,22 @@
-"""The words of readiness that old readers look at: the host writes them into signals that the engine has made."""
+"""The words that old readers look at: the host writes them into signals that the engine has made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final, Generic, TypeVar
 
 from fdcomm.errors import ConfigError, FdcommError
 
 __all__ = ("Mirrors",)
+
+K = TypeVar("K", bound=Hashable)
 
 _DTYPE: Final = "<i4"
 _ATTACH_S: Final = 5.0
 
 
 class Mirror:
-    """One attached signal: a word for each part, or one that is 1 when all are ready.
+    """One attached signal: a word for each part, or one for all of them. From then on the host is its only writer.
 
     Attributes:
         problem: Why it shows the words no more; "" while it does.
@@ -49,9 +51,13 @@ class Mirror:
             return False
         return True
 
-    def show(self, ready: Sequence[bool]) -> None:
-        """Write the words. A signal that cannot be written, or has no name any more, is noted and nothing else."""
-        values = ready if len(self._words) == len(ready) else [all(ready)]
+    def show(self, values: Sequence[int]) -> None:
+        """Write a value for each part, or, where there is one word for several, whether none is 0.
+
+        A signal that cannot be written, or has no name any more, is noted and nothing else.
+        """
+        if len(self._words) != len(values):
+            values = [all(values)]
         try:
             for word, value in zip(self._words, values, strict=True):
                 word.set(int(value))
@@ -70,43 +76,42 @@ class Mirror:
         self._signal.close()
 
 
-class Mirrors:
-    """The mirrors of one channel, any number of a component. Called inside the critical section, but for attach."""
+class Mirrors(Generic[K]):
+    """The mirrors of one channel, each under a key. Called inside the critical section, but for :meth:`attach`."""
 
-    def __init__(self) -> None:
-        self._of: dict[tuple[str, str], Mirror] = {}
+    def __init__(self, protocol: str) -> None:
+        self._protocol = protocol
+        self._of: dict[K, Mirror] = {}
 
-    @staticmethod
-    def attach(component: str, parts: int, name: object, suffix: object, directory: object) -> Mirror:
+    def attach(self, component: str, parts: int, name: object, suffix: object, directory: object) -> Mirror:
         """Attach to a signal; outside the critical section, because another process may be changing its name.
 
         Raises:
             SignalError: It is not there, or is no array of int32 of one element or of one for each part.
         """
+        operation = f"{self._protocol}.mirror"
         if not isinstance(name, str) or not isinstance(suffix, (int, str, type(None))):
-            raise ConfigError(
-                f"readiness.mirror: {name!r} with suffix {suffix!r} is no name of a signal of {component}"
-            )
+            raise ConfigError(f"{operation}: {name!r} with suffix {suffix!r} is no name of a signal of {component}")
         if not isinstance(directory, (str, type(None))):
-            raise ConfigError(f"readiness.mirror: directory={directory!r} must be a path")
+            raise ConfigError(f"{operation}: directory={directory!r} must be a path")
         return Mirror(parts, name, suffix, directory)
 
-    def set(self, component: str, name: str, mirror: Mirror, ready: Sequence[bool]) -> None:
-        """Take a mirror in use; one that there was of this name is let go."""
-        old = self._of.get((component, name))
-        self._of[component, name] = mirror
+    def set(self, key: K, mirror: Mirror, values: Sequence[int]) -> None:
+        """Take a mirror in use; one that there was under this key is let go."""
+        old = self._of.get(key)
+        self._of[key] = mirror
         if old is not None:
             old.close()
-        mirror.show(ready)
+        mirror.show(values)
 
-    def show(self, ready: Mapping[str, Sequence[bool]]) -> None:
+    def show(self, values_of: Callable[[K], Sequence[int]]) -> None:
         """Write the words."""
-        for (component, _), mirror in self._of.items():
-            mirror.show(ready[component])
+        for key, mirror in self._of.items():
+            mirror.show(values_of(key))
 
-    def view(self) -> list[dict[str, Any]]:
-        """Return plain values for statistics."""
-        return [{"component": component, **mirror.view()} for (component, _), mirror in self._of.items()]
+    def view(self) -> list[tuple[K, dict[str, Any]]]:
+        """Return plain values for statistics, with the key of each."""
+        return [(key, mirror.view()) for key, mirror in self._of.items()]
 
     def close(self) -> None:
         """Let go of all. The signals keep what they show."""

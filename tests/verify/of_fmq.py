@@ -1,0 +1,118 @@
+"""The checks of the FMQ queue at the levels V2 to V6; V1 and V7 are listed by the manifest and by the register."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from models.dispatch_trace import accept
+from models.fmq import Fmq
+from tests.conformance.fmq_core import drive_core
+from tests.conformance.fmq_plans import CORE, CORE_LARGE, bounds
+from tests.refine import fmq_graphs
+from tests.schedules.fmq_programs import PROGRAMS, SLOW
+from tests.stateful.fmq_machine import run_core, run_handles
+from tests.traces.fmq_runs import ALTERED, EVENTS, lines_of, random_run, whole_run
+from tests.verify import rows
+from tests.verify.check import Check, Row
+from tla.fmq_trace import judge
+
+__all__ = ("checks",)
+
+_SEED = 20_701
+_P = "fmq"
+_CORE, _HANDLES = "cores beside the model, random runs", "real handles over a network that breaks, judged, random runs"
+_JUDGED = "random runs of real handles, and altered ones: TLC and model"
+_SMALL_GRAPHS = {("FIXED", "1 message"), ("SHIPPED", "payload-lost")}
+# What the machine of handles always does or sees in the end.
+_SEEN = {"Put", "Connect", "Take", "Finish", "Acknowledge", "HearAck", "StartConsumer", "EndConsumer", "End", "Cut"}
+
+
+def checks(level: str, size: str) -> list[Check]:
+    """Return the checks of a level."""
+    offers = {"V2": _v2, "V3": _v3, "V4": _v4, "V5": _v5, "V6": _v6}
+    return offers[level](size) if level in offers else []
+
+
+# -- V2 ------------------------------------------------------------------------------------------------------------
+
+
+def _v2(size: str) -> list[Check]:
+    every = [(kind, name) for kind in ("FIXED", "SHIPPED", "FAULTY") for name in getattr(fmq_graphs, kind)]
+    every.append(("FIXED", "without any guard"))
+    chosen = [one for one in every if size == "large" or one in _SMALL_GRAPHS]
+    return [Check(_P, "V2", f"{kind}: {name}", _graph, (kind, name)) for kind, name in chosen]
+
+
+def _graph(kind: str, name: str) -> Row:
+    wanted: Any
+    difference: Any
+    shape: Any
+    if kind == "SHIPPED":
+        shape = fmq_graphs.SHIPPED[name].constants()
+        wanted, difference = fmq_graphs.compared_shipped(fmq_graphs.SHIPPED[name])
+    else:
+        config = {**fmq_graphs.FIXED, **fmq_graphs.FAULTY}.get(name, fmq_graphs.UNGUARDED)
+        shape = config.constants()
+        wanted, difference = fmq_graphs.compared(config)
+    return rows.graph(_P, f"{kind}: {name}", rows.numbers(shape), wanted, difference)
+
+
+# -- V3 ------------------------------------------------------------------------------------------------------------
+
+
+def _v3(size: str) -> list[Check]:
+    plans = list(CORE) if size == "small" else [*CORE, *CORE_LARGE]
+    return [Check(_P, "V3", f"cores, every edge: {plan}", _core_edges, (plan,)) for plan in plans]
+
+
+def _core_edges(plan: str) -> Row:
+    config = {**CORE, **CORE_LARGE}[plan]
+    done = drive_core(config)
+    row = rows.core_edges(_P, f"cores, every edge: {plan}", bounds(config), done)
+    return replace(row, ok=row.ok and done.edges == done.of)
+
+
+# -- V4 ------------------------------------------------------------------------------------------------------------
+
+
+def _v4(size: str) -> list[Check]:
+    core, handles = ((40, 60), (30, 40)) if size == "small" else ((2000, 80), (600, 60))
+    return [Check(_P, "V4", what, _runs, (what, *runs)) for what, runs in ((_CORE, core), (_HANDLES, handles))]
+
+
+def _runs(what: str, examples: int, steps: int) -> Row:
+    if what == _CORE:
+        return rows.random_runs(_P, what, run_core, set(Fmq().actions), examples, steps)
+    return rows.random_runs(_P, what, run_handles, _SEEN, examples, steps)
+
+
+# -- V5 ------------------------------------------------------------------------------------------------------------
+
+
+def _v5(size: str) -> list[Check]:
+    names = [name for name in PROGRAMS if size == "large" or name not in SLOW]
+    return [Check(_P, "V5", name, _schedules, (name,)) for name in names]
+
+
+def _schedules(name: str) -> Row:
+    return rows.schedules(_P, name, *PROGRAMS[name])
+
+
+# -- V6 ------------------------------------------------------------------------------------------------------------
+
+
+def _v6(size: str) -> list[Check]:
+    return [Check(_P, "V6", _JUDGED, _judged, (12, 60) if size == "small" else (200, 150))]
+
+
+def _judged(count: int, acts: int) -> Row:
+    whole = whole_run()
+    good = [whole, *(random_run(_SEED + number, acts) for number in range(count))]
+    occurred = Counter(event["action"] for run in good for event in run)
+    absent = sorted(name for name in EVENTS if not occurred[name])
+    bad = {name: change(whole) for name, change in ALTERED.items()}
+    problems = [f"never occurred: {absent}"] if absent else []
+    text = f"1 producer, window 4, every third message large, seed {_SEED}, {acts} acts each"
+    return rows.judged(_P, _JUDGED, text, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)
