@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
 
+from fdcomm.aio.threads import InThreads
 from fdcomm.aio.watched import end_of, to_the_end, told
 from fdcomm.core.pause import Mode
 from fdcomm.deadline import DEFAULT, Timeout
@@ -26,10 +27,9 @@ OnCancel: TypeAlias = Literal["leave", "cancel_pause"]
 
 T = TypeVar("T")
 _THREADS = 8
-_QUICK_THREADS = 2
 
 
-class AsyncPauseControl:
+class AsyncPauseControl(InThreads):
     """:class:`fdcomm.PauseControl` for a client, each call in a thread of this object's own.
 
     When an ``await`` is cancelled its call is given up in the host, at once. What was ordered stays ordered, unless
@@ -38,10 +38,8 @@ class AsyncPauseControl:
     """
 
     def __init__(self, queue: Handle) -> None:
+        super().__init__("pause", _THREADS)
         self._control = PauseControl(queue)
-        self._threads = concurrent.futures.ThreadPoolExecutor(_THREADS, "fdcomm-aio")
-        # For what never waits long, and ends what waits: it must not queue behind that.
-        self._quick = concurrent.futures.ThreadPoolExecutor(_QUICK_THREADS, "fdcomm-aio-quick")
 
     async def pause(
         self,
@@ -72,7 +70,7 @@ class AsyncPauseControl:
             return (await self._waited("pause", call, progress, every))[0]
         except asyncio.CancelledError:
             if on_cancel == "cancel_pause":
-                await to_the_end(self._start(self._cancel_pause))
+                await to_the_end(self._in_thread(self._cancel_pause))
             raise
 
     async def resume(
@@ -142,24 +140,7 @@ class AsyncPauseControl:
         """As :meth:`PauseControl.statistics`."""
         return await self._at_once(self._control.statistics)
 
-    async def aclose(self) -> None:
-        """Wait for the calls that are under way, and end their threads. The handle stays open."""
-        for threads in (self._threads, self._quick):
-            await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
-
-    async def __aenter__(self) -> AsyncPauseControl:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.aclose()
-
     # -- helpers -------------------------------------------------------------------------------------------------
-
-    def _start(self, call: Callable[[], T]) -> asyncio.Future[T]:
-        return asyncio.wrap_future(self._threads.submit(call))
-
-    def _at_once(self, call: Callable[[], T]) -> asyncio.Future[T]:
-        return asyncio.wrap_future(self._quick.submit(call))
 
     async def _waited(
         self,
@@ -214,7 +195,7 @@ class AsyncPauseControl:
     async def _end(self, number: int, client: int, *, resume: bool, timeout: Timeout) -> None:
         await self._at_once(lambda: self._control._let_go(client, "paused"))
         if resume:
-            await self._start(lambda: self._control._resume_after(number, timeout))
+            await self._in_thread(lambda: self._control._resume_after(number, timeout))
 
     def _cancel_pause(self) -> None:
         with contextlib.suppress(FdcommError):  # the cancellation is what the caller is told

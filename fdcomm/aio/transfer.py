@@ -6,9 +6,9 @@ import asyncio
 import concurrent.futures
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
+from fdcomm.aio.threads import InThreads
 from fdcomm.blocks import Lease
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.swap import Swap, SwapResult
@@ -17,10 +17,9 @@ from fdcomm.transfer_client import TransferClient, TransferClientStatistics
 __all__ = ("AsyncTransferClient",)
 
 _THREADS: Final = 4
-T = TypeVar("T")
 
 
-class AsyncTransferClient:
+class AsyncTransferClient(InThreads):
     """The client's calls as coroutines. A cancelled :meth:`swap` gives its transfer up; its blocks are then nobody's.
 
     Waiting takes no thread. At most 4 issues and resets are under way at a time; more wait for their turn.
@@ -28,8 +27,8 @@ class AsyncTransferClient:
 
     def __init__(self, client: TransferClient) -> None:
         """Use a client, which must stay open. End with :meth:`aclose`."""
+        super().__init__("transfers", _THREADS)
         self._client = client
-        self._threads = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="fdcomm transfers")
 
     async def swap(
         self,
@@ -88,21 +87,6 @@ class AsyncTransferClient:
     async def statistics(self) -> TransferClientStatistics:
         """As :meth:`TransferClient.statistics`."""
         return self._client.statistics()
-
-    async def aclose(self) -> None:
-        """Wait for the calls that are under way, and end the threads. The client stays open."""
-        await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
-
-    async def __aenter__(self) -> AsyncTransferClient:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    async def _in_thread(self, call: Callable[[], T]) -> T:
-        return await asyncio.wrap_future(self._threads.submit(call))
 
 
 def _give_up(call: concurrent.futures.Future[Swap]) -> None:

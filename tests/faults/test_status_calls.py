@@ -69,6 +69,27 @@ def test_asyncio_cancels_in_the_host_and_waits_beside_it(server: EngineWorkerQue
     asyncio.run(main())
 
 
+def test_asyncio_cancels_also_when_every_thread_waits(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
+    async def main() -> None:
+        async with AsyncStatusCoordinator(server) as coordinator:
+            task = asyncio.create_task(coordinator.clear(timeout=LIMIT_S))
+            while (view := await coordinator.statistics())["open"] is None:
+                await coordinator.watch(view, timeout=LIMIT_S)
+            waits = [asyncio.create_task(coordinator.wait_for("kv_cache", 0, timeout=LIMIT_S)) for _ in range(9)]
+            await asyncio.sleep(0)  # all have begun, and some wait for their turn
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            while (await coordinator.statistics())["open"] is not None:
+                await asyncio.sleep(0)
+            assert not any(wait.done() for wait in waits)
+            update = Background(lambda: StatusCoordinator(server).update(timeout=LIMIT_S))
+            assert (await asyncio.to_thread(done, update, parts)).ok
+            assert await asyncio.gather(*waits) == [0] * 9
+
+    asyncio.run(main())
+
+
 def test_a_cancel_from_another_thread(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
     coordinator = StatusCoordinator(server)
     assert coordinator.cancel() is False
