@@ -38,7 +38,8 @@ class RankBarrier:
                 were passed before. The wait takes part in that round and no other.
 
         Returns:
-            The order of arrival in the round, 0 for the first. Each rank of a round gets another number.
+            A number from 0 to ``parties`` - 1, another one for each rank of a round: the rank where the ranks meet in
+            shared memory, the order of arrival where they meet in the host.
 
         Raises:
             CommTimeoutError: ``missing`` names the ranks that did not arrive. The arrival was taken back.
@@ -57,6 +58,9 @@ class RankBarrier:
             raise ConfigError(f"{name}: generation={generation!r} must be a number from 0, or None", operation=name)
         if self._handle.client_id < 0:
             raise RankError(f"{name}: this handle has no client_id", operation=name)
+        meeting = self._handle._meeting(self._channel, name)
+        if meeting is not None:
+            return meeting.wait(label, generation, limit, name)
         args = (self._name, label, generation, limit)
         index: int = self._handle._act(self._channel, "wait", *args, timeout=limit, name=name)
         return index
@@ -67,7 +71,11 @@ class RankBarrier:
         A handle that has waited here undoes only an abort that it was told of: by an error, by :meth:`abort`, or by a
         look at :attr:`broken`. So the reset that FastDeploy's ranks make after each wait does nothing, however late.
         """
-        self._handle._act(self._channel, "reset", self._name, name=f"{self._name}.reset")
+        name = f"{self._name}.reset"
+        told = self._handle._told(self._channel, name)
+        if told is None:
+            return  # there is nothing to undo
+        self._handle._act(self._channel, "reset", self._name, *told, name=name)
 
     def abort(self) -> None:
         """End the waits of the current round with BarrierBrokenError, and refuse new ones until a reset."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from fdcomm.deadline import Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, ConfigError, RankError
+from fdcomm.errors import ClosedError, ConfigError, MemoryOrderError, RankError, SignalError
 from fdcomm.host_path import HostPath
 from fdcomm.items import pickled, unpickled
+from fdcomm.meeting_path import MeetingPath
 from fdcomm.ring_path import RingPath
 from fdcomm.session import Session
 from fdcomm.stats import DispatchStatistics
@@ -26,6 +28,37 @@ class Handle(Session):
         """Return this handle's way to a broadcast channel, for the public call ``name``."""
         transport = self._use(name)
         return self._ring(protocol, transport) or HostPath(self, protocol)
+
+    def _meeting(self, channel: str, name: str) -> MeetingPath | None:
+        """Return the meeting of a barrier's channel, in which the rank is claimed; None: it waits through the host."""
+        transport = self._use(name)
+        path = self._meetings.get(channel)
+        if path is not None or not self._paths or channel not in self._welcome["meetings"]:
+            return path
+        with self._opening:
+            self._use(name)
+            path = self._meetings.get(channel)
+            if path is None:
+                self._act(channel, "claim", name, name=name)
+                with contextlib.suppress(SignalError, MemoryOrderError):
+                    path = self._meetings[channel] = MeetingPath(
+                        self._welcome["meetings"][channel],
+                        self.client_id,
+                        self._runtime,
+                        self._look_at_host,
+                        transport.is_alive,
+                        transport.abandon,
+                    )
+        return path
+
+    def _told(self, channel: str, name: str) -> tuple[int, ...] | None:
+        """Return what a reset has to say; None when a look at the barrier's meeting says that it is not aborted."""
+        self._use(name)
+        path = self._meetings.get(channel)
+        if path is None:
+            return ()
+        self._look_at_host(name)
+        return (path.told,) if path.broken else None
 
     def _put(self, protocol: str, item: Any, timeout: Timeout, name: str, count: int = 1) -> None:
         """Give an item, in which are ``count`` things, to every rank of a broadcast channel."""

@@ -24,6 +24,7 @@ from fdcomm.host import refusals
 from fdcomm.host.layout import BROADCASTS, Kind
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
+from fdcomm.meeting_path import MeetingPath
 from fdcomm.ring_path import RingPath
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.shm import WordPage
@@ -84,7 +85,8 @@ class Session:
             data_path = cast(DataPathName, os.environ.get(_DATA_PATH, "auto"))
         self._data_path = data_path
         self._paths: dict[str, RingPath] = {}  # rings that are mapped; none: the host puts and gets for this handle
-        self._opening = threading.Lock()
+        self._meetings: dict[str, MeetingPath] = {}  # barriers' channels in which it has claimed its rank
+        self._opening = threading.RLock()
         config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind, data_path)
         config.check()
         self._check_rank_and_role()
@@ -268,6 +270,9 @@ class Session:
         host, self._host = self._host, None
         with self._opening:
             paths, self._paths = self._paths, {}
+            meetings, self._meetings = self._meetings, {}
+        for meeting in meetings.values():
+            meeting.close(leave=goodbye)
         for path in paths.values():
             path.close(leave=goodbye)
         if transport is not None:

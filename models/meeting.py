@@ -25,7 +25,8 @@ class Meeting(Deciding, Model[State]):
         self.name = config.guards.title("meeting")
         self.ranks = range(config.ranks)
         self.owner, self.second = config.ranks, config.ranks + 1
-        last = self.second if config.comes else self.owner if config.aborts or config.fences else config.ranks - 1
+        asks = config.aborts or config.fences or config.parts
+        last = self.second if config.comes else self.owner if asks else config.ranks - 1
         self.everybody = everybody = range(last + 1)
         self.waiters = waiters = [*self.ranks, *([self.second] if config.comes else [])]
         steps: dict[str, tuple[Iterable[int], Callable[[State, int], State | None]]] = {
@@ -61,7 +62,7 @@ class Meeting(Deciding, Model[State]):
         }
         self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
         self.actions |= {"Begin": self.begin, "AskAbort": self.ask_abort, "AskFence": self.ask_fence, "Come": self.come}
-        self.actions["AskReset"] = self.ask_reset
+        self.actions |= {"AskReset": self.ask_reset, "AskPart": self.ask_part}
         self.invariants = self.claims()
         self.action_properties = {}
         self.sometimes = {

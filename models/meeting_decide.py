@@ -40,6 +40,10 @@ class Deciding(Claims):
         """Somebody aborts."""
         yield from self._ask("AskAbort", "abort", self.config.aborts, s)
 
+    def ask_part(self, s: State) -> Iterator[tuple[Action, State]]:
+        """A rank that has not arrived is in a round that is to come."""
+        yield from self._ask("AskPart", "part", self.config.parts, s)
+
     def ask_fence(self, s: State) -> Iterator[tuple[Action, State]]:
         """Somebody gives rank 0 up."""
         yield from self._ask("AskFence", "fence", self.config.fences, s)
@@ -70,6 +74,8 @@ class Deciding(Claims):
             return moved(s, p, "give" if turn % 4 // 2 else "why1", stamp=turn)
         if do == "reset":
             return moved(s, p, "next1" if turn % 4 // 2 else "give", stamp=turn)
+        if do == "part":
+            return moved(s, p, "give" if turn % 4 else "why1", stamp=turn)
         if do == "join":
             return moved(s, p, "life", stamp=turn)
         if p == self.owner:

@@ -105,7 +105,7 @@ def liveness(model: Meeting) -> list[LeadsTo[State]]:
     ]
 
 
-_ENVIRONMENT = ("Flush", "Rouse", "Kill", "Timeout", "Begin", "AskAbort", "AskFence", "AskReset", "Come")
+_ENVIRONMENT = ("Flush", "Rouse", "Kill", "Timeout", "Begin", "AskAbort", "AskPart", "AskFence", "AskReset", "Come")
 
 
 def fairness(model: Meeting) -> list[Fair[State]]:

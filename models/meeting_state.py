@@ -29,8 +29,8 @@ Word = int | str
 Store = tuple[str, int, Word]
 End = tuple[int, str]
 
-STATES: Final = {"abort": 2, "fence": 1, "pass": 0}
-KINDS: Final = {"abort": "broken", "fence": "lost", "pass": "mismatch", "join": "lost"}
+STATES: Final = {"abort": 2, "fence": 1, "pass": 0, "part": 0}
+KINDS: Final = {"abort": "broken", "fence": "lost", "pass": "mismatch", "join": "lost", "part": "mismatch"}
 
 
 class Mem(NamedTuple):
@@ -86,6 +86,7 @@ class Config:
     calls: int = 1
     aborts: bool = False
     fences: bool = False
+    parts: bool = False
     absent: frozenset[int] = frozenset()
     timed: frozenset[int] = frozenset()
     mortal: frozenset[int] = frozenset()
@@ -101,6 +102,7 @@ class Config:
             "Calls": self.calls,
             "Aborts": self.aborts,
             "Fences": self.fences,
+            "Parts": self.parts,
             "Absent": self.absent,
             "Timed": self.timed,
             "Mortal": self.mortal,

@@ -34,7 +34,9 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         )
     ranks, labels, calls = bounds
     waiters, everybody = frozenset((*range(ranks), ranks + 1)), frozenset(range(ranks + 2))
-    model = Meeting(Config(ranks, labels, calls, aborts=True, fences=True, timed=waiters, mortal=everybody, comes=True))
+    model = Meeting(
+        Config(ranks, labels, calls, aborts=True, fences=True, parts=True, timed=waiters, mortal=everybody, comes=True)
+    )
     observations: list[Observation[State]] = []
     wrong = ""
     for event in rest:

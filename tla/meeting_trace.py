@@ -54,7 +54,7 @@ _ANYBODY = (
     "Flush",
     "Kill",
 )
-_OTHERS = ("AskAbort", "AskFence", "AskReset", "Come", "Told")
+_OTHERS = ("AskAbort", "AskPart", "AskFence", "AskReset", "Come", "Told")
 _GUARDS = (
     "LooksAgain",
     "WithdrawsLocked",
@@ -121,6 +121,7 @@ def _config(run: Encoded) -> str:
         "L": labels,
         "Calls": calls,
         "Aborts": True,
+        "Parts": True,
         "Fences": True,
         "Absent": frozenset(),
         "Timed": frozenset((*range(ranks), ranks + 1)),

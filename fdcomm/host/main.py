@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from fdcomm.errors import AddressInUseError, ConfigError, FdcommError
-from fdcomm.host.rings import goes_through_rings, make_ring
+from fdcomm.host.rings import goes_through_rings, make_ring, meetings
 from fdcomm.host.server import Front, HostServer
 from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.rendezvous import Record, RecordLock, runtime_dir, socket_path
@@ -98,6 +98,7 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
         instance=instance,
         words_path=page.path,
         rings=_rings(config, os.path.basename(page.path)) if through_rings else None,
+        meetings=meetings(os.path.basename(page.path), config.tp_size) if through_rings else None,
     )
     front.service = service
     server = HostServer(path, key, front)

@@ -14,6 +14,7 @@ from fdcomm.host.channel import DispatchChannel
 from fdcomm.host.fifo_channel import FifoChannel, NotesChannel
 from fdcomm.host.gate_channel import GateChannel
 from fdcomm.host.layout import BARRIER_GROUPS, BROADCASTS, CONTROLS, FIFOS, GATES, NOTES, WITHOUT
+from fdcomm.host.meeting_channel import MeetingChannel
 from fdcomm.host.members import Channel, Place
 from fdcomm.host.ring_channel import RingChannel
 from fdcomm.ring.memory import Memory
@@ -22,11 +23,12 @@ from fdcomm.trace import Recorder
 
 __all__ = ("DATA_PATHS", "PROTOCOL_VERSION", "Hello", "HostConfig", "HostService", "Welcome", "words_needed")
 
-PROTOCOL_VERSION: Final = 4
+PROTOCOL_VERSION: Final = 5
 DATA_PATHS: Final = ("auto", "ring", "host")
 """How items may go: through shared memory where that is possible, always, or never."""
 
 MakeRing: TypeAlias = Callable[[int, str, int], Memory]
+MakeMeeting: TypeAlias = Callable[[Place, str, int], MeetingChannel]
 
 # The control protocol that has shared words: the loops of the parts stamp them.
 _LOOPS: Final = "readiness"
@@ -36,6 +38,7 @@ _ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
     DispatchChannel: frozenset({"put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}),
     GateChannel: frozenset({"put_answer", "put_answers", "collect", "view"}),
     BarrierChannel: frozenset({"wait", "abort", "reset", "view"}),
+    MeetingChannel: frozenset({"claim", "wait", "abort", "reset", "view"}),
     RingChannel: frozenset(
         {"claim", "attach", "put_tasks", "get_tasks", "clear_data", "set_exist_tasks", "view", "items"}
     ),
@@ -87,7 +90,8 @@ class Hello(TypedDict):
 class Welcome(TypedDict):
     """What the host answers.
 
-    ``words_base`` says where each channel's shared words begin, ``rings`` through which rings channels go.
+    ``words_base`` says where each channel's shared words begin, ``rings`` through which rings channels go,
+    and ``meetings`` in which meetings the ranks of a barrier's channel meet, once one of them has claimed its rank.
     """
 
     session: int
@@ -99,6 +103,7 @@ class Welcome(TypedDict):
     words_path: str
     words_base: dict[str, int]
     rings: dict[str, str]
+    meetings: dict[str, str]
 
 
 def words_needed(config: HostConfig) -> int:
@@ -123,6 +128,7 @@ class HostService:
         instance: Random number that tells this host from an earlier one at the same address.
         words_path: Where clients on this machine can map ``words``; "" when they cannot.
         rings: Makes the ring of a channel: of that replica and protocol, with so many slots. None: there are none.
+        meetings: Makes the channel of a barrier whose ranks meet in shared memory. None: there are none.
         only: Run these channels and no others: for simulations, in which every lock is a scheduling point.
     """
 
@@ -138,6 +144,7 @@ class HostService:
         instance: int = 0,
         words_path: str = "",
         rings: MakeRing | None = None,
+        meetings: MakeMeeting | None = None,
         only: Collection[str] | None = None,
     ) -> None:
         config.check()
@@ -145,6 +152,7 @@ class HostService:
         self._instance = instance
         self._words_path = words_path
         self._rings = rings
+        self._meetings = meetings
         self._replica_of: dict[int, int] = {}
         self._next_session = itertools.count(1)
         self._replicas: list[dict[str, Channel]] = []
@@ -190,6 +198,7 @@ class HostService:
                 for name, channel in self._replicas[dp].items()
                 if isinstance(channel, RingChannel)
             },
+            meetings={name: c.name for name, c in self._replicas[dp].items() if isinstance(c, MeetingChannel)},
         )
 
     def close_session(self, session: int) -> None:
@@ -256,8 +265,12 @@ class HostService:
             channels["notes"] = NotesChannel(place("notes"), NOTES[config.kind])
         for name in CONTROLS[config.kind]:
             channels[name] = controls.CHANNELS[name](place(name), config.tp_size)
-        for name, barriers in BARRIER_GROUPS[config.kind].items():
-            channels[f"barriers.{name}"] = BarrierChannel(place(f"barriers.{name}"), barriers, config.tp_size)
+        for group, barriers in BARRIER_GROUPS[config.kind].items():
+            name = f"barriers.{group}"
+            if self._meetings is not None and len(barriers) == 1:
+                channels[name] = self._meetings(place(name), barriers[0], config.tp_size)
+            else:
+                channels[name] = BarrierChannel(place(name), barriers, config.tp_size)
         return channels
 
     def _words_base(self, dp: int, protocol: str) -> int:

@@ -12,28 +12,25 @@ from collections.abc import Callable
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, FencedError
+from fdcomm.errors import ClosedError, FdcommError, FencedError
 from fdcomm.meeting import refusals
+from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.hall import Room
 from fdcomm.meeting.layout import (
     ARRIVAL,
     BROKEN,
     KINDS,
     LIVES,
-    LOST,
-    MOST_ENDINGS,
     NOBODY,
     NUMBER,
-    PID,
     TURN,
-    endings_of,
     next_round,
     next_turn,
     round_of,
     why_of,
 )
 
-__all__ = ("GRACE_S", "INTERVAL_S", "Attendant", "Chair")
+__all__ = ("GRACE_S", "INTERVAL_S", "Attendant")
 
 INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
@@ -41,76 +38,7 @@ _SHORT_INTERVAL_S: Final = 0.005
 GRACE_S: Final = 5.0
 """How long a wait at least waits for who is deciding just then, also when its time is over."""
 _TURNS: Final = 20
-_MISMATCH, _LOST, _BROKEN = range(3)
-
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
-
-
-class Chair:
-    """What may be decided by who has the lock of a room."""
-
-    def __init__(self, room: Room) -> None:
-        self.room = room
-        self._flag_words = tuple(room.shape.flag_words)
-
-    def store(self, turn: int) -> None:
-        """The next turn, and a wake-up if somebody sleeps."""
-        room = self.room
-        room.words[TURN] = turn
-        if room.fenced:
-            room.kernel.fence()
-        for flags in self._flag_words:
-            if room.words[flags]:
-                room.kernel.wake(room.address())
-                break
-
-    def end(self, turn: int, kind: int, state: int) -> None:
-        """End all waits of the turn without a pass."""
-        if endings_of(turn) >= MOST_ENDINGS:
-            raise refusals.worn_out(round_of(turn))
-        after = next_turn(turn, state | BROKEN if endings_of(turn) == MOST_ENDINGS - 1 else state)
-        self.room.words[why_of(after)] = 4 * after + kind
-        self.store(after)
-
-    def abort(self, turn: int) -> bool:
-        """End all waits, and refuse new ones. False when that was done before."""
-        if turn & BROKEN:
-            return False
-        self.end(turn, _BROKEN, turn & 3 | BROKEN)
-        return True
-
-    def reset(self, turn: int) -> bool:
-        """Open an aborted meeting again. Nobody waits in it. False when it was not aborted."""
-        if not turn & BROKEN:
-            return False
-        if endings_of(turn) >= MOST_ENDINGS - 1:
-            raise refusals.worn_out(round_of(turn))
-        self.store(next_turn(turn, turn & LOST))
-        return True
-
-    def give_up(self, rank: int, turn: int) -> bool:
-        """Nobody is counted for the rank from now on, and all waits end. False when nobody was."""
-        words, life = self.room.words, self.room.words[LIVES + rank]
-        if not life & 1:
-            words[LIVES + rank] = life + 1
-        elif turn & LOST:
-            return False
-        self.end(turn, _LOST, turn & 3 | LOST)
-        return not life & 1
-
-    def count(self, rank: int, life: int, turn: int) -> None:
-        """A process comes for a rank that was given up."""
-        words = self.room.words
-        words[LIVES + rank] = life
-        others = any(words[LIVES + other] & 1 for other in range(self.room.shape.ranks) if other != rank)
-        self.end(turn, _LOST, turn & BROKEN | (LOST if others else 0))
-
-    def gone(self, rank: int) -> bool:
-        """The rank was given up, or its process is dead: the kernel's lock of its line says so."""
-        room = self.room
-        life = room.words[LIVES + rank]
-        line = room.shape.line(rank, life)
-        return bool(life & 1 or (room.words[room.shape.of_line(line, PID)] and not room.locks.is_held(line)))
 
 
 class Attendant:
@@ -121,6 +49,11 @@ class Attendant:
         rank: Its rank.
         life: The life of the rank that this is.
         turns: How often it lets others run and looks again, before it sleeps. 0: it sleeps at once.
+
+    Attributes:
+        stop: Returns an error when a wait has to end for a reason that is not in the meeting. Asked at each sleep.
+        told: The last turn in which it saw that the meeting was aborted.
+        sleeps: How often it has slept.
     """
 
     def __init__(self, room: Room, rank: int, life: int, turns: int = _TURNS) -> None:
@@ -140,20 +73,24 @@ class Attendant:
         self._mine = 0
         self._turns = range(turns)
         self._standing = NOBODY
+        self.stop: Callable[[], FdcommError | None] = lambda: None
+        self.told = NOBODY
         self.sleeps = 0
 
-    def wait(self, label: str, timeout: Timeout, operation: str = "wait") -> int:
-        """Arrive, and wait until the turn is another one. Returns the round that was passed."""
+    def wait(self, label: str, timeout: Timeout, operation: str = "wait", number: int | None = None) -> int:
+        """Arrive, and wait until the turn is another one. Returns the round that was passed.
+
+        With ``number`` the wait is for that round. If the round is over it raises, and if it is to come all waits end.
+        """
         words = self._room.words
         if self._standing != NOBODY:
             # The last wait was interrupted, or could not take its arrival back: it goes on.
             turn, do = self._standing, ""
         else:
             turn = words[TURN]
-            if turn & 3:
-                raise refusals.not_open(self._room, turn, operation)
-            if words[LIVES + self._rank] != self._life:
-                raise self._fenced(operation)
+            self._check_open(turn, operation)
+            if number is not None and number != round_of(turn):
+                turn = self._other_round(number, timeout, operation)
             self._write(label)
             self._standing = turn
             words[self._own] = turn
@@ -161,6 +98,32 @@ class Attendant:
                 self._room.kernel.fence()
             do = "pass" if self._all_here(turn) else ""
         return self._until(turn, do, timeout, operation)
+
+    def _check_open(self, turn: int, operation: str) -> None:
+        """Raise if nobody may wait in this turn, or not this process: who is given up after it has an old turn."""
+        if turn & 3:
+            if turn & BROKEN:
+                self.told = turn
+            raise refusals.not_open(self._room, turn, operation)
+        if self._room.words[LIVES + self._rank] != self._life:
+            raise self._fenced(operation)
+
+    def _other_round(self, number: int, timeout: Timeout, operation: str) -> int:
+        """Return the turn of the named round, if others have come to it meanwhile; else raise."""
+        room = self._room
+        self._take(Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic))
+        try:
+            turn = room.words[TURN]
+            self._check_open(turn, operation)
+            if number == round_of(turn):
+                return turn
+            if number < round_of(turn):
+                raise refusals.over(number, turn, operation)
+            error = refusals.to_come(room, self._rank, number, turn, operation)
+            self._chair.part(turn)
+            raise error
+        finally:
+            room.give()
 
     def _until(self, turn: int, do: str, timeout: Timeout, operation: str) -> int:
         words, room = self._room.words, self._room
@@ -178,12 +141,15 @@ class Attendant:
                 continue
             if deadline is None:
                 deadline = Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic)
-            if not room.closing and not self._over(deadline):
+            stopped = self.stop()
+            if stopped is None and not room.closing and not self._over(deadline):
                 do = self._sleep(turn, deadline)
                 continue
             self._take(deadline)
             if self._decide("withdraw", turn):
                 self._standing = NOBODY
+                if stopped is not None:
+                    raise stopped
                 if room.closing:
                     raise ClosedError(f"{operation}: the meeting was closed meanwhile", operation=operation)
                 raise refusals.timed_out(room, self._rank, turn, operation, deadline.waited())
@@ -282,7 +248,7 @@ class Attendant:
             if not self._mine or self._same_labels():
                 self._chair.store(next_round(turn))
                 return
-        self._chair.end(turn, _MISMATCH, 0)
+        self._chair.part(turn)
 
     def _same_labels(self) -> bool:
         """Numbers of labels may be the same by chance."""
@@ -303,6 +269,8 @@ class Attendant:
         after = next_turn(turn, 0)
         why = words[why_of(after)]
         kind = KINDS[why % 4] if why // 16 == after // 4 else "unknown"
+        if kind == "broken":
+            self.told = after
         raise refusals.ended(room, kind, turn, operation)
 
     def _fenced(self, operation: str) -> FencedError:

@@ -9,7 +9,7 @@ import os
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import DuplicateRankError, RankError
-from fdcomm.meeting.attendant import Chair
+from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.hall import Room
 from fdcomm.meeting.layout import ARRIVAL, LIVES, NOBODY, PID, TURN
 

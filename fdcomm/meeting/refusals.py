@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 
 from fdcomm.errors import (
@@ -15,7 +16,18 @@ from fdcomm.errors import (
 from fdcomm.meeting.hall import Room
 from fdcomm.meeting.layout import ARRIVAL, LABEL_BYTES, LIVES, LOST, PID, round_of
 
-__all__ = ("ended", "lost", "missing", "not_open", "store_label", "timed_out", "worn_out")
+__all__ = (
+    "ended",
+    "lost",
+    "missing",
+    "not_open",
+    "over",
+    "shortened",
+    "store_label",
+    "timed_out",
+    "to_come",
+    "worn_out",
+)
 
 
 def store_label(room: Room, line: int, label: str) -> int:
@@ -50,6 +62,28 @@ def not_open(room: Room, turn: int, operation: str) -> FdcommError:
     return _lost(room, turn, operation) if turn & LOST else _broken(turn, operation)
 
 
+def over(number: int, turn: int, operation: str) -> BarrierMismatchError:
+    """A wait for a round that was passed before."""
+    return BarrierMismatchError(
+        f"{operation}: round {number} is over, all ranks have passed it; the meeting is in round {round_of(turn)}",
+        operation=operation,
+        epoch=round_of(turn),
+    )
+
+
+def to_come(room: Room, rank: int, number: int, turn: int, operation: str) -> BarrierMismatchError:
+    """A wait for a round that the others cannot have reached."""
+    arrived = tuple(other for other in range(room.shape.ranks) if other not in missing(room, turn))
+    others = f", {_ranks(arrived, 'waits', 'wait')} in it" if arrived else ""
+    return BarrierMismatchError(
+        f"{operation}: rank {rank} waits for round {number}, and the meeting is in round {round_of(turn)}{others}; "
+        "none of them can go on",
+        operation=operation,
+        missing=tuple(sorted({*arrived, rank})),
+        epoch=round_of(turn),
+    )
+
+
 def ended(room: Room, kind: str, turn: int, operation: str) -> FdcommError:
     """A wait that ended without a pass."""
     if kind == "lost":
@@ -57,8 +91,11 @@ def ended(room: Room, kind: str, turn: int, operation: str) -> FdcommError:
     if kind == "mismatch":
         arrived = [rank for rank in range(room.shape.ranks) if rank not in missing(room, turn)]
         where = ", ".join(f"rank {rank} with label {room.label(_line(room, rank))!r}" for rank in arrived)
+        labels = {room.label(_line(room, rank)) for rank in arrived}
+        other = "" if len(labels) > 1 else ", and another rank waits for a round that is to come"
         return BarrierMismatchError(
-            f"{operation}: the ranks are not in the same round: {where} (the meeting is in round {round_of(turn)}); "
+            f"{operation}: the ranks are not in the same round: {where}{other} (the meeting is in round "
+            f"{round_of(turn)}); "
             "none of them can go on",
             operation=operation,
             missing=tuple(arrived),
@@ -71,6 +108,19 @@ def ended(room: Room, kind: str, turn: int, operation: str) -> FdcommError:
         operation=operation,
         epoch=round_of(turn),
     )
+
+
+def shortened(label: str) -> str:
+    """Return a label that a meeting can hold: itself, or its beginning and a digest of all."""
+    try:
+        text = label.encode()
+    except UnicodeEncodeError:
+        text = label.encode("utf-8", "surrogatepass")
+    else:
+        if len(text) <= LABEL_BYTES:
+            return label
+    digest = hashlib.sha256(text).hexdigest()
+    return text[: LABEL_BYTES - len(digest)].decode(errors="ignore") + digest
 
 
 def timed_out(room: Room, rank: int, turn: int, operation: str, waited_s: float) -> CommTimeoutError:
@@ -106,7 +156,7 @@ def _lost(room: Room, turn: int, operation: str) -> PeerLostError:
 
 def _broken(turn: int, operation: str) -> BarrierBrokenError:
     return BarrierBrokenError(
-        f"{operation}: the meeting was aborted in round {round_of(turn)}; who is no rank may reset it",
+        f"{operation}: the meeting was aborted in round {round_of(turn)}; reset() makes it usable again",
         operation=operation,
         epoch=round_of(turn),
     )

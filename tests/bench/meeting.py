@@ -1,6 +1,6 @@
 """``python -m tests.bench.meeting``: rounds of N processes at a meeting, at ``multiprocessing.Barrier``, at a queue's
-barrier, and at a ``threading.Barrier`` behind manager proxies as FastDeploy's are, in one run, by turns. Measured is
-the time of a round, which each process sees, and nothing else.
+barrier (in shared memory, and through its host), and at a ``threading.Barrier`` behind manager proxies as FastDeploy's
+are, in one run, by turns. Measured is the time of a round, which each process sees, and nothing else.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from typing import Any
 
 from fdcomm import EngineWorkerQueue
 from fdcomm.meeting import Meeting
+from fdcomm.session import DataPathName
 
 __all__ = ("SUBJECTS", "Cell", "main", "measure")
 
 _FORK = multiprocessing.get_context("fork")
 _WATCHDOG_S = 120.0
-SUBJECTS = ("meeting", "multiprocessing.Barrier", "queue", "proxies")
-_SLOW = ("queue", "proxies")
+SUBJECTS = ("meeting", "multiprocessing.Barrier", "queue", "queue through its host", "proxies")
+_SLOW = ("queue through its host", "proxies")
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ def _proxied(address: Any, count: int, to: Any) -> None:
     _rounds(lambda: barrier.wait(_WATCHDOG_S), count, to)
 
 
-def _queue(address: Any, ranks: int, rank: int, count: int, to: Any) -> None:
-    queue = EngineWorkerQueue(address=address, is_server=False, num_client=ranks, client_id=rank)
+def _queue(address: Any, ranks: int, rank: int, data_path: DataPathName, count: int, to: Any) -> None:
+    queue = EngineWorkerQueue(address=address, is_server=False, num_client=ranks, client_id=rank, data_path=data_path)
     barrier = queue.finish_request_barrier
     _rounds(lambda: barrier.wait(_WATCHDOG_S), count, to)
     queue.close()
@@ -93,9 +94,12 @@ def measure(subject: str, ranks: int, count: int) -> Cell:
         manager.start()
         owner = SimpleNamespace(close=manager.shutdown)
         targets = [(_proxied, (manager.address,)) for _ in range(ranks)]
-    elif subject == "queue":
-        owner = EngineWorkerQueue(address=("127.0.0.1", 0), is_server=True, num_client=ranks, client_id=-1)
-        targets = [(_queue, (owner.address, ranks, rank)) for rank in range(ranks)]
+    elif subject in ("queue", "queue through its host"):
+        path: DataPathName = "ring" if subject == "queue" else "host"
+        owner = EngineWorkerQueue(
+            address=("127.0.0.1", 0), is_server=True, num_client=ranks, client_id=-1, data_path=path
+        )
+        targets = [(_queue, (owner.address, ranks, rank, path)) for rank in range(ranks)]
     else:
         plain = _FORK.Barrier(ranks)
         targets = [(_plain, (plain,)) for _ in range(ranks)]

@@ -12,6 +12,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.errors import BarrierBrokenError, CommTimeoutError, FencedError, PeerLostError
 from fdcomm.meeting import members
 from fdcomm.meeting.attendant import Attendant
+from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.layout import KINDS, LIVES, TURN, next_round, next_turn
 from fdcomm.testing import ControlledRuntime
 from fdcomm.testing.scheduler import Scheduler
@@ -80,6 +81,11 @@ class MeetingPart(Part):
             never = Deadline(None, bed.runtime.monotonic)
             if self.asked == "abort":
                 members.abort(bed.room(self.model.owner), never)
+            elif self.asked == "part":
+                room = bed.room(self.model.owner)
+                room.take(never, "wait")
+                Chair(room).part(room.words[TURN])
+                room.give()
             else:
                 members.fence(bed.room(self.model.owner), 0, never)
             if self.config.aborts:
@@ -93,7 +99,8 @@ class MeetingPart(Part):
 
         programs: dict[int, Callable[[], None]] = {rank: partial(wait, rank, rank, 0) for rank in self.model.ranks}
         if self.model.owner in self.model.everybody:
-            programs[self.model.owner] = ask if self.config.aborts or self.config.fences else lambda: None
+            asks = self.config.aborts or self.config.fences or self.config.parts
+            programs[self.model.owner] = ask if asks else lambda: None
         if self.config.comes:
             programs[self.model.second] = partial(come, self.model.second)
         return programs
@@ -183,7 +190,7 @@ class MeetingPart(Part):
         p = int(task.name.split()[1])
         if action.name == "Begin":
             self._numbers[p] = action.param("label") or 0
-        elif action.name in ("AskAbort", "AskFence"):
+        elif action.name in ("AskAbort", "AskFence", "AskPart"):
             self.asked = action.name.removeprefix("Ask").lower()
         elif action.name == "Timeout":
             self.late.add(p)

@@ -13,6 +13,7 @@ SMALL: dict[str, Config] = {
     "one of two may give up, the other be killed": Config(timed=R({0}), mortal=R({1})),
     "another process comes": Config(ranks=1, fences=True, comes=True),
     "somebody aborts, and undoes that": Config(ranks=1, aborts=True),
+    "a rank is in another round": Config(ranks=1, calls=2, parts=True),
 }
 LARGE: dict[str, Config] = {
     "another process comes, or somebody aborts": Config(ranks=1, aborts=True, fences=True, comes=True),
@@ -23,7 +24,9 @@ LARGE: dict[str, Config] = {
 
 # Too large for every edge: random behaviours. The model counts three endings of a round without a pass.
 RANDOM: dict[str, Config] = {
-    "2 ranks, everything": Config(calls=6, aborts=True, fences=True, comes=True, timed=R({0, 1}), mortal=R({1, 2})),
+    "2 ranks, everything": Config(
+        calls=6, aborts=True, fences=True, parts=True, comes=True, timed=R({0, 1}), mortal=R({1, 2})
+    ),
     "3 ranks, 2 labels": Config(ranks=3, labels=2, calls=2),
     "3 ranks": Config(ranks=3, calls=4, timed=R({0}), mortal=R({2})),
 }

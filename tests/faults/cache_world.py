@@ -36,6 +36,7 @@ class World:
         undo.callback(self.one.close)
         self.engine.statistics()  # opens this thread's connection
         self.one.statistics()
+        self.check()  # and the memory in which ranks meet, for as long as rank 1 has its handle
 
     def rank(self, rank: int) -> Any:
         """Open a handle of a rank in this process."""

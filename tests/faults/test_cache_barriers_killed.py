@@ -42,7 +42,7 @@ def test_a_waiting_rank_is_killed(worlds: dict[str, World], kind: str, barrier: 
 
 
 @pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize(("kind", "barrier"), [("worker", "worker_process_tp_barrier"), ("cache", "barrier0")])
+@pytest.mark.parametrize(("kind", "barrier"), [("worker", "connect_task_barrier"), ("cache", "barrier0")])
 def test_the_last_rank_of_a_round_is_killed(worlds: dict[str, World], kind: str, barrier: str, point: str) -> None:
     """The round was passed, and then for all; or the rank that waits is told."""
     world = worlds[kind]

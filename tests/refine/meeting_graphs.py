@@ -20,12 +20,18 @@ FIXED: dict[str, Config] = {
     "one of two may give up, the other be killed": Config(timed=R({0}), mortal=R({1})),
     "another process comes": Config(ranks=1, fences=True, comes=True),
     "somebody aborts, and undoes that": Config(ranks=1, aborts=True),
+    "a rank is in another round": Config(ranks=1, calls=2, parts=True),
     "another process comes, or somebody aborts": Config(ranks=1, aborts=True, fences=True, comes=True),
     "one of two may be killed": Config(mortal=R({0})),
     "somebody aborts": Config(ranks=1, calls=2, aborts=True),
     "2 labels": Config(labels=2),
 }
-SMALL = ("one of two may give up, the other be killed", "another process comes", "somebody aborts, and undoes that")
+SMALL = (
+    "one of two may give up, the other be killed",
+    "another process comes",
+    "somebody aborts, and undoes that",
+    "a rank is in another round",
+)
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from fdcomm.errors import FdcommError
 from fdcomm.meeting import members
-from fdcomm.meeting.attendant import Attendant, Chair
+from fdcomm.meeting.attendant import Attendant
+from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.layout import LIVES, NOBODY, TURN, next_round
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.conformance.meeting_bed import MeetingBed

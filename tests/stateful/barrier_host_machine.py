@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -21,13 +22,14 @@ from fdcomm.errors import (
     PeerLostError,
     ProtocolViolationError,
 )
+from fdcomm.session import DataPathName
 from models.barrier import State
 from models.barrier_state import LOST, UNSAID
 from models.barrier_trace import accept_file
 from models.kernel import Action
 from tests.conformance.barrier_core import endings, label_of
 from tests.conformance.waiting import Background, until
-from tests.stateful.barrier_rules import BARRIERS, WAITS, Rules, ranks, unbounded
+from tests.stateful.barrier_rules import WAITS, Rules, ranks, unbounded
 from tests.stateful.beside import judged, run_machine
 
 __all__ = ("run_host",)
@@ -40,12 +42,13 @@ COUNT = 2
 class Host:
     """A host with a replica for each example."""
 
-    def __init__(self, replicas: int) -> None:
+    def __init__(self, replicas: int, **options: Any) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="fdcomm-barriers-")
         self.trace = Path(self._folder.name) / "host.ndjson"
         self._next = 0
+        options = options or {"trace": self.trace}
         self.server = EngineCacheQueue(
-            ("0.0.0.0", 0), is_server=True, num_client=COUNT, local_data_parallel_size=replicas, trace=self.trace
+            ("0.0.0.0", 0), is_server=True, num_client=COUNT, local_data_parallel_size=replicas, **options
         )
 
     def replica(self) -> int:
@@ -53,10 +56,14 @@ class Host:
         self._next += 1
         return self._next
 
-    def client(self, dp: int, rank: int) -> EngineCacheQueue:
+    def client(self, dp: int, rank: int, data_path: DataPathName = "auto") -> EngineCacheQueue:
         """Open a handle."""
         return EngineCacheQueue(
-            ("0.0.0.0", self.server.get_server_port()), num_client=COUNT, client_id=rank, local_data_parallel_id=dp
+            ("0.0.0.0", self.server.get_server_port()),
+            num_client=COUNT,
+            client_id=rank,
+            local_data_parallel_id=dp,
+            data_path=data_path,
         )
 
     def judge(self) -> Counter[str]:
@@ -77,16 +84,25 @@ class HostMachine(Rules):
     """
 
     host: Host
+    names: ClassVar[tuple[str, ...]] = NAMES
 
     @initialize()
     def start(self) -> None:
-        self.model = unbounded(COUNT)
+        self.model = unbounded(COUNT, len(self.names))
         (self.state,) = self.model.initial()
         self.dp = type(self).host.replica()
         self.engine = type(self).host.client(self.dp, 0)
         self.handles: dict[int, EngineCacheQueue] = {}
         self.waiting: dict[int, Background] = {}
         self.limit = _LONG_S
+
+    def open(self, rank: int) -> EngineCacheQueue:
+        """Open a handle of a rank."""
+        return type(self).host.client(self.dp, rank)
+
+    def number(self, rank: int, place: object) -> object:
+        """What a wait of the rank returns that was the ``place``-th to arrive."""
+        return place
 
     def join(self, rank: int) -> None:
         """Not by itself."""
@@ -108,7 +124,7 @@ class HostMachine(Rules):
                 self._barrier(self.handles[rank], place).wait(0)
             return
         if rank not in self.handles:
-            self.handles[rank] = type(self).host.client(self.dp, rank)
+            self.handles[rank] = self.open(rank)
             self.take("Join", rank=rank)
         super()._wait(rank, place, label, ahead)
         if self.limit == 0.0:
@@ -135,7 +151,7 @@ class HostMachine(Rules):
         elif name in WAITS:
             self._call(action, rank, place, own)
         for who, ending in ended.items():
-            _told(self.waiting.pop(who), ending)
+            self._told(who, self.waiting.pop(who), ending)
         if name not in ("Join", "Crash", "Timeout") and self.limit:
             self._compare(after)
 
@@ -154,7 +170,7 @@ class HostMachine(Rules):
         limit = self.limit
         call = Background(lambda: barrier.wait(limit, label=label, generation=said))
         if own is not None:
-            _told(call, own)
+            self._told(rank, call, own)
         elif limit == 0.0:
             assert isinstance(call.error(), CommTimeoutError)
         else:
@@ -163,17 +179,29 @@ class HostMachine(Rules):
             until(lambda: rank not in seen.missing, str(action))
 
     def _compare(self, state: State) -> None:
-        for place in range(BARRIERS):
+        for place in range(len(self.names)):
             view = self._barrier(self.engine, place)._view()
             there = {a.rank for a in state.arrived[place]}
             wanted = (state.generation[place], state.broken[place], len(there), COUNT)
             assert (view["generation"], view["broken"], view["n_waiting"], view["parties"]) == wanted
             assert set(view["missing"]) == set(range(COUNT)) - there
 
-    @staticmethod
-    def _barrier(queue: EngineCacheQueue, place: int) -> RankBarrier:
-        barrier: RankBarrier = getattr(queue, NAMES[place])
+    @classmethod
+    def _barrier(cls, queue: EngineCacheQueue, place: int) -> RankBarrier:
+        barrier: RankBarrier = getattr(queue, cls.names[place])
         return barrier
+
+    def _told(self, rank: int, call: Background, ending: tuple[str, object]) -> None:
+        error = call.error()
+        outcome, beside = ending
+        if outcome == "passed":
+            assert error is None, f"a wait that passed raised {error!r}"
+            assert isinstance(beside, tuple)
+            assert call.value() == self.number(rank, beside[1])
+            return
+        assert type(error) is _ERROR[outcome], f"{error!r} instead of {outcome}"
+        if outcome == "lost":
+            assert error.missing == beside
 
     def teardown(self) -> None:
         if hasattr(self, "engine"):
@@ -189,19 +217,6 @@ _ERROR = {
     "broken": BarrierBrokenError,
     "over": BarrierMismatchError,
 }
-
-
-def _told(call: Background, ending: tuple[str, object]) -> None:
-    error = call.error()
-    outcome, beside = ending
-    if outcome == "passed":
-        assert error is None, f"a wait that passed raised {error!r}"
-        assert isinstance(beside, tuple)
-        assert call.value() == beside[1]
-        return
-    assert type(error) is _ERROR[outcome], f"{error!r} instead of {outcome}"
-    if outcome == "lost":
-        assert error.missing == beside
 
 
 def _lost(state: State) -> list[int]:

@@ -23,13 +23,13 @@ labels = st.sampled_from([0, 0, 0, 1])
 rounds = st.sampled_from([None, None, None, 0, 0, -1, 1])
 
 
-def unbounded(count: int) -> Barrier:
+def unbounded(count: int, barriers: int = BARRIERS) -> Barrier:
     """Return the model in which everything may happen, for ever."""
     everybody = frozenset(range(count))
     return Barrier(
         Config(
             ranks=count,
-            barriers=BARRIERS,
+            barriers=barriers,
             labels=2,
             max_rounds=None,
             max_aborts=None,
@@ -91,18 +91,22 @@ class Rules(RuleBasedStateMachine):
     @precondition(when("Abort"))
     @rule(place=places)
     def abort(self, place: int) -> None:
-        self.take("Abort", barrier=place)
+        self.take("Abort", barrier=self._place(place))
 
     @precondition(when("Reset"))
     @rule(place=places)
     def reset(self, place: int) -> None:
+        place = self._place(place)
         self.take("Reset", barrier=place, abort=self.state.aborts[place])
 
     @rule(rank=ranks, place=places, label=labels, ahead=rounds)
     def wait(self, rank: int, place: int, label: int, ahead: int | None) -> None:
         """Arrive, Pass, Mismatch or Refuse: the model says which."""
         if rank < len(self.state.status):
-            self._wait(rank, place, label, ahead)
+            self._wait(rank, self._place(place), label, ahead)
+
+    def _place(self, number: int) -> int:
+        return number % len(self.state.generation)
 
     def _wait(self, rank: int, place: int, label: int, ahead: int | None) -> None:
         number = UNSAID if ahead is None else max(0, self.state.generation[place] + ahead)
@@ -114,6 +118,7 @@ class Rules(RuleBasedStateMachine):
     @rule(place=places, order=st.permutations(range(MOST_RANKS)), giving_up=st.booleans())
     def meet(self, place: int, order: list[int], giving_up: bool) -> None:
         """What barriers are for: without it, random waits seldom get as far as a pass."""
+        place = self._place(place)
         for number, rank in enumerate(rank for rank in order if rank < len(self.state.status)):
             self.take("Join", rank=rank)
             self._wait(rank, place, 0, None)

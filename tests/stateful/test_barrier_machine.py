@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import Phase, settings
 
+from fdcomm.meeting_path import MeetingPath
 from models.barrier import Barrier
 from tests.conformance import barrier_faults as faults
 from tests.stateful.barrier_host_machine import run_host
 from tests.stateful.barrier_machine import run_core
+from tests.stateful.barrier_meeting_machine import run_meeting
 
 EVERY_ACTION = set(Barrier().actions)
 
@@ -36,3 +38,27 @@ def test_a_fault_of_the_core_is_found(fault: str) -> None:
 def test_every_event_occurs_over_a_real_host() -> None:
     occurred = run_host(settings(FIXED, stateful_step_count=25, max_examples=25, report_multiple_bugs=False))
     assert {name for name in EVERY_ACTION - {"Crash"} if not occurred[name]} == set()
+
+
+@pytest.mark.multiproc
+@pytest.mark.parametrize("remote", [(), (0,), (0, 1)])
+def test_every_action_occurs_where_ranks_meet_in_shared_memory(remote: tuple[int, ...]) -> None:
+    options = settings(FIXED, stateful_step_count=25, max_examples=15, report_multiple_bugs=False)
+    occurred = run_meeting(options, frozenset(remote))
+    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+
+
+@pytest.mark.multiproc
+@pytest.mark.parametrize("lost", ["label", "number"])
+def test_a_fault_of_the_meeting_is_found(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    """Handles that do not say what a wait is for."""
+    wait = MeetingPath.wait
+
+    def forget(self: MeetingPath, label: str, number: int | None, limit: float | None, operation: str) -> int:
+        said = ("", number) if lost == "label" else (label, None)
+        return wait(self, *said, None if limit is None else min(limit, 0.2), operation)
+
+    monkeypatch.setattr(MeetingPath, "wait", forget)
+    options = settings(FIXED, stateful_step_count=25, max_examples=40, phases=[Phase.generate])
+    with pytest.raises(AssertionError):
+        run_meeting(settings(options, report_multiple_bugs=False))

@@ -19,7 +19,8 @@ from typing import Any
 from fdcomm.deadline import Deadline
 from fdcomm.errors import BarrierBrokenError, BarrierMismatchError, CommTimeoutError, FencedError, PeerLostError
 from fdcomm.meeting import members
-from fdcomm.meeting.attendant import Attendant, Chair
+from fdcomm.meeting.attendant import Attendant
+from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.hall import Hall, Room
 from fdcomm.meeting.layout import BROKEN, LIVES, LOST, TURN, round_of
 from fdcomm.runtime import SYSTEM

@@ -16,6 +16,7 @@ from tests.schedules.barrier_programs import LARGER, PROGRAMS
 from tests.schedules.barrier_races import RACES, race
 from tests.stateful.barrier_host_machine import run_host
 from tests.stateful.barrier_machine import run_core
+from tests.stateful.barrier_meeting_machine import run_meeting
 from tests.traces.barrier_runs import ALTERED, lines_of, random_run, real_runs
 from tests.verify import rows
 from tests.verify.check import Check, Row
@@ -99,11 +100,22 @@ def _service(name: str, lazy: bool) -> Row:
 # -- V4 ------------------------------------------------------------------------------------------------------------
 
 _CORE, _HOST = "core beside the model, random runs", "real host beside the model, random runs"
+_MEETINGS: dict[str, frozenset[int]] = {
+    "real handles in shared memory, one through the host, beside the model, random runs": frozenset({0}),
+    "real handles in shared memory beside the model, random runs": frozenset(),
+    "real handles in shared memory, all through the host, beside the model, random runs": frozenset({0, 1}),
+}
 
 
 def _v4(size: str) -> list[_Offer]:
     core, host = ((50, 40), (15, 25)) if size == "small" else ((3000, 100), (300, 50))
-    return [(_CORE, _random, (_CORE, *core)), (_HOST, _random, (_HOST, *host))]
+    found: list[_Offer] = [(_CORE, _random, (_CORE, *core)), (_HOST, _random, (_HOST, *host))]
+    meetings = list(_MEETINGS)[:1] if size == "small" else list(_MEETINGS)
+    return found + [(name, _random_meeting, (name, *host)) for name in meetings]
+
+
+def _random_meeting(what: str, examples: int, steps: int) -> Row:
+    return rows.random_runs(P, what, lambda options: run_meeting(options, _MEETINGS[what]), _ACTIONS, examples, steps)
 
 
 def _random(what: str, examples: int, steps: int) -> Row:

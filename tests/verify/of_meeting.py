@@ -26,7 +26,7 @@ _RUNS = "real processes, one is killed or given up, and altered runs: TLC and mo
 _QUICK = ("labels differ", "one is killed", "somebody aborts")
 _QUICK_RACES = ("labels",)
 _QUICK_RANDOM = ("2 ranks, everything", "3 ranks")
-_QUICK_EDGES = ("another process comes", "somebody aborts, and undoes that")
+_QUICK_EDGES = ("another process comes", "somebody aborts, and undoes that", "a rank is in another round")
 
 
 def checks(level: str, size: str) -> list[Check]:

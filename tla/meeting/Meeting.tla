@@ -171,6 +171,7 @@ Ask(from, what) ==
     /\ UNCHANGED <<mem, buf, at, stamp, label, lock, came, told, alive>>
 
 AskAbort == Aborts /\ Ask("ask", "abort") /\ UNCHANGED calls
+AskPart == Parts /\ Ask("ask", "part") /\ UNCHANGED calls    \* a rank that has not arrived is in a round to come
 AskFence == Fences /\ Ask("ask", "fence") /\ UNCHANGED calls
 
 \* The abort is undone. Nobody waits then, for a meeting that is not open refuses; so no wait has to be told why.
@@ -191,7 +192,7 @@ TakeLock(p) ==
     /\ To(p, "turn")
     /\ UNCHANGED <<mem, buf, at, stamp, label, do, calls, came, told, alive>>
 
-Free(p) == do[p] \in {"abort", "join", "reset"} \/ (p = Owner /\ do[p] = "fence")    \* not about a wait of one's own
+Free(p) == do[p] \in {"abort", "join", "reset", "part"} \/ (p = Owner /\ do[p] = "fence")    \* not about a wait of one's own
 First == CHOOSE r \in Ranks : Gone(r) /\ \A q \in Ranks : Gone(q) => r <= q
 Whom(p) == IF p = Owner THEN 0 ELSE First
 SeeTurnLocked(p) ==
@@ -200,6 +201,7 @@ SeeTurnLocked(p) ==
         /\ stamp' = IF Free(p) THEN Set(stamp, p, t) ELSE stamp
         /\ CASE Free(p) /\ do[p] = "abort" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "give" ELSE "why1") /\ UNCHANGED at
              [] Free(p) /\ do[p] = "reset" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "next1" ELSE "give") /\ UNCHANGED at
+             [] do[p] = "part" -> /\ To(p, IF Open(t) THEN "why1" ELSE "give") /\ UNCHANGED at
              [] Free(p) /\ do[p] = "join" -> To(p, "life") /\ UNCHANGED at
              [] Free(p) -> To(p, IF Load(p, "life", 0) % 2 = 1 THEN "give" ELSE "life") /\ UNCHANGED at
              [] ~Free(p) /\ t # stamp[p] -> To(p, "give") /\ UNCHANGED at
@@ -279,8 +281,7 @@ GiveLock(p) ==
 -----------------------------------------------------------------------------
 Flush(p) ==
     /\ buf[p] # <<>>
-    /\ mem' = [mem EXCEPT ![Head(buf[p])[1]][Head(buf[p])[2]] = Head(buf[p])[3]]
-    /\ buf' = [buf EXCEPT ![p] = Tail(@)]
+    /\ mem' = [mem EXCEPT ![Head(buf[p])[1]][Head(buf[p])[2]] = Head(buf[p])[3]] /\ buf' = [buf EXCEPT ![p] = Tail(@)]
     /\ UNCHANGED <<pc, at, stamp, label, do, lock, calls, came, told, alive>>
 
 \* What is in its store buffer still reaches memory. The kernel gives its lock back, which is a barrier.
@@ -289,8 +290,7 @@ Kill(p) ==
     /\ alive' = Set(alive, p, FALSE)
     /\ buf[p] = <<>> \/ lock # p
     /\ lock' = IF lock = p THEN -1 ELSE lock
-    /\ at' = Set(at, p, 0) /\ do' = Set(do, p, "none")
-    /\ To(p, "dead")
+    /\ at' = Set(at, p, 0) /\ do' = Set(do, p, "none") /\ To(p, "dead")
     /\ UNCHANGED <<mem, buf, stamp, label, calls, came, told>>
 
 Next ==
@@ -300,7 +300,7 @@ Next ==
     \/ \E p \in Waiters : Rouse(p) \/ SeeAgain(p) \/ SeeDead(p) \/ LowerFlag(p)
     \/ \E p \in All : TakeLock(p) \/ SeeTurnLocked(p) \/ LookLocked(p) \/ StoreWithdrawn(p) \/ StoreLife(p)
     \/ \E p \in All : StoreWhy(p) \/ StoreTurn(p) \/ LoadFlags(p) \/ Wake(p) \/ GiveLock(p) \/ Flush(p) \/ Kill(p)
-    \/ AskAbort \/ AskFence \/ AskReset \/ Come
+    \/ AskAbort \/ AskPart \/ AskFence \/ AskReset \/ Come
 
 Spec == Init /\ [][Next]_vars
 

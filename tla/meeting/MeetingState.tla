@@ -7,6 +7,7 @@ CONSTANTS
     L,                  \* number of labels
     Calls,              \* bound: waits of each rank
     Aborts, Fences,     \* may process N, who is no rank, abort, and undo that? give rank 0 up? One of them
+    Parts,              \* may that process end the waits of a round because it is in another one?
     Absent,             \* ranks that do not wait
     Timed,              \* ranks whose waits may run out of time
     Mortal,             \* processes that may be killed
@@ -20,12 +21,12 @@ Ranks == 0 .. N - 1
 Owner == N
 Next0 == N + 1          \* the second process of rank 0
 Waiters == IF Comes THEN Ranks \cup {Next0} ELSE Ranks
-Last == IF Comes THEN N + 1 ELSE IF Aborts \/ Fences THEN N ELSE N - 1
+Last == IF Comes THEN N + 1 ELSE IF Aborts \/ Fences \/ Parts THEN N ELSE N - 1
 All == 0 .. Last
 RankOf(p) == IF p = Next0 THEN 0 ELSE p
 
 ASSUME /\ {N, L, Calls} \subseteq Nat \ {0} /\ (Timed \cup Absent) \subseteq Waiters /\ Mortal \subseteq All
-       /\ {Aborts, Fences, Comes, Spurious} \subseteq BOOLEAN
+       /\ {Aborts, Fences, Parts, Comes, Spurious} \subseteq BOOLEAN
 
 VARIABLES
     mem,        \* the words in memory: the turn; of each line its arrival and its label; flags; of each rank twice its
@@ -49,8 +50,8 @@ Count(t) == (t % 16) \div 4
 Open(t) == t % 4 = 0
 Passed(t) == (Gen(t) + 1) * 16
 Ended(t, state) == t - (t % 4) + 4 + state    \* a state that was there is kept: see StoreTurn
-States == [abort |-> 2, fence |-> 1, pass |-> 0, join |-> 0, reset |-> 0]
-Kinds == [abort |-> "broken", fence |-> "lost", pass |-> "mismatch", join |-> "lost"]
+States == [abort |-> 2, fence |-> 1, pass |-> 0, join |-> 0, reset |-> 0, part |-> 0]
+Kinds == [abort |-> "broken", fence |-> "lost", pass |-> "mismatch", join |-> "lost", part |-> "mismatch"]
 Line(p) == IF OwnLine THEN p ELSE RankOf(p)
 
 Init ==
@@ -81,7 +82,7 @@ Counted(life, r) == IF r = 0 /\ life >= 2 THEN Next0 ELSE r
 TypeOK ==
     /\ mem.turn[0] \in Nat /\ \A r \in Ranks : mem.life[r] \in Nat
     /\ lock \in {-1} \cup All /\ alive \in [All -> BOOLEAN]
-    /\ \A p \in All : do[p] \in {"none", "pass", "withdraw", "fence", "abort", "join", "reset"}
+    /\ \A p \in All : do[p] \in {"none", "pass", "withdraw", "fence", "abort", "join", "reset", "part"}
 
 \* A round that was passed had all ranks in it, with one label.
 PassNeedsAll ==

@@ -49,6 +49,7 @@ Observed ==
     \/ Name = "SeeDead" /\ SeeDead(Who)
     \/ Name = "LowerFlag" /\ LowerFlag(Who)
     \/ Name = "AskAbort" /\ Who = Owner /\ AskAbort
+    \/ Name = "AskPart" /\ Who = Owner /\ AskPart
     \/ Name = "AskFence" /\ Who = Owner /\ AskFence
     \/ Name = "AskReset" /\ Who = Owner /\ AskReset
     \/ Name = "Come" /\ Who = Next0 /\ Come
