@@ -26,8 +26,8 @@ class Handle(Session):
 
     def _path(self, protocol: str, name: str) -> HostPath | RingPath:
         """Return this handle's way to a broadcast channel, for the public call ``name``."""
-        transport = self._use(name)
-        return self._ring(protocol, transport) or HostPath(self, protocol)
+        path = self._paths.get(protocol)  # it looks by itself whether the handle may be used
+        return path or self._ring(protocol, self._use(name)) or HostPath(self, protocol)
 
     def _meeting(self, channel: str, name: str) -> MeetingPath | None:
         """Return the meeting of a barrier's channel, in which the rank is claimed; None: it waits through the host."""
@@ -80,8 +80,8 @@ class Handle(Session):
         From then on the handle has claimed its rank in this channel.
         """
         limit = timeout_seconds(timeout, name)
-        self._use(name)
         if self._role == "producer" or self.client_id < 0:
+            self._use(name)
             raise RankError(
                 f"{name}: this handle acts for no rank; use a client with client_id= and without role='producer'",
                 operation=name,

@@ -56,8 +56,8 @@ class InTurn(Publisher):
             PeerLostError: ``missing`` names ranks whose reader was given up.
         """
         found = super().look()
-        lost = tuple(place - LIVES for place, life in self._lives if life & 1)
-        if lost:
+        if len(self._cursors) < len(self._lives):
+            lost = tuple(place - LIVES for place, life in self._lives if life & 1)
             raise PeerLostError(f"ranks {lost} have lost their readers", missing=lost)
         return found
 
@@ -80,6 +80,7 @@ class Producer:
         self._putting = Putting(memory, self._publisher, self._overflows, most)
         self._payloads = memory.payloads
         self._slot_bytes = memory.shape.slot_bytes
+        self._counts = tuple(memory.shape.of_slot(slot, COUNT) for slot in range(memory.shape.slots))
         self._pid = os.getpid()
 
     def put(self, thing: object, limit: float | None, operation: str, count: int = 1) -> int:
@@ -91,12 +92,11 @@ class Producer:
             CommTimeoutError: There was no room, or other producers had the place all the time.
             PeerLostError: A rank is lost.
         """
-        putting, refuse = self._putting, partial(not_pickled, operation)
-        if putting.straight:
-            return self._do(limit, operation, count, lambda left: putting.put_straight(thing, left, operation, refuse))
-        made = encode(thing, refuse)
-        putting.check(made.nbytes, operation)
-        return self._do(limit, operation, count, lambda left: self._write(made, left, operation))
+        if self._putting.straight:
+            return self._do(thing, None, limit, operation, count)
+        made = encode(thing, partial(not_pickled, operation))
+        self._putting.check(made.nbytes, operation)
+        return self._do(thing, made, limit, operation, count)
 
     def put_stream(
         self, stream: bytes, limit: float | None, operation: str, count: int, wanted: Callable[[], bool]
@@ -107,8 +107,7 @@ class Producer:
             FencedError: It is not wanted any more.
         """
         self._putting.check(len(stream), operation)
-        made = Encoded(stream, ())
-        return self._do(limit, operation, count, lambda left: self._write(made, left, operation), wanted)
+        return self._do(stream, Encoded(stream, ()), limit, operation, count, wanted)
 
     def adopt(self, deadline: Deadline) -> bool:
         """Keep the segments that other producers have left, as far as they are still read, and remove the rest.
@@ -144,15 +143,17 @@ class Producer:
 
     def _do(
         self,
+        thing: object,
+        made: Encoded | None,
         limit: float | None,
         operation: str,
         count: int,
-        write: Callable[[float | None], None],
-        wanted: Callable[[], bool] = lambda: True,
+        wanted: Callable[[], bool] | None = None,
     ) -> int:
-        """Take a turn: wait for it and for room, have the next message written and published, and give the turn back.
+        """Take a turn: wait for it and for room, write and publish the next message, and give the turn back.
 
-        ``limit`` is for all the waits together; ``write`` is told what is left of it.
+        ``made`` is the pickled object; without it the object is pickled straight into its place. ``limit`` is for all
+        the waits together.
         """
         mutex, publisher, locks = self._mutex, self._publisher, self._memory.locks
         deadline = Deadline(limit, SYSTEM.monotonic)
@@ -165,13 +166,14 @@ class Producer:
             try:
                 words[WRITER_PID] = self._pid
                 publisher.sync()
-                publisher.require_all()
                 if publisher.head >= publisher.room:
                     publisher.make_room(deadline.remaining(), operation)
-                if not wanted():
+                else:
+                    publisher.require_all()
+                if wanted is not None and not wanted():
                     raise FencedError(f"{operation}: nobody waits for this put any more", operation=operation)
-                words[self._memory.shape.of_slot(publisher.slot, COUNT)] = count
-                write(deadline.remaining())
+                words[self._counts[publisher.slot]] = count
+                self._write(thing, made, deadline, operation)
                 words[HEAD] = number = publisher.head
                 return number
             finally:
@@ -180,9 +182,11 @@ class Producer:
         finally:
             mutex.release()
 
-    def _write(self, made: Encoded, left: float | None, operation: str) -> None:
-        if made.nbytes <= self._slot_bytes and not made.buffers:
+    def _write(self, thing: object, made: Encoded | None, deadline: Deadline, operation: str) -> None:
+        if made is None:
+            self._putting.put_straight(thing, deadline.remaining(), operation, partial(not_pickled, operation))
+        elif made.nbytes <= self._slot_bytes and not made.buffers:
             self._payloads[self._publisher.slot][: made.nbytes] = made.stream
             self._publisher.publish(made.nbytes)
         else:
-            self._putting.put_complex(made, left, operation)
+            self._putting.put_complex(made, deadline.remaining(), operation)

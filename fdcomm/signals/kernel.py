@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import functools
 import os
 import platform
 import secrets
@@ -111,19 +112,25 @@ class SystemKernel:
     def take(self, fd: int, place: int, *, shared: bool) -> bool:
         kind = fcntl.F_RDLCK if shared else fcntl.F_WRLCK
         try:
-            fcntl.fcntl(fd, _ofd_command(), _FLOCK.pack(kind, os.SEEK_SET, place, 1, 0))
+            fcntl.fcntl(fd, _set_lock(), _lock(kind, place))
         except (BlockingIOError, PermissionError):
             return False
         return True
 
     def give(self, fd: int, place: int) -> None:
-        fcntl.fcntl(fd, _ofd_command(), _FLOCK.pack(fcntl.F_UNLCK, os.SEEK_SET, place, 1, 0))
+        fcntl.fcntl(fd, _set_lock(), _lock(fcntl.F_UNLCK, place))
 
 
-def _ofd_command() -> int:
+@functools.lru_cache(None)
+def _set_lock() -> int:
     if not sys.platform.startswith("linux"):
         raise SignalError("this system has no locks of open file descriptions: words cannot be locked here")
     return fcntl.F_OFD_SETLK
+
+
+@functools.lru_cache(1024)
+def _lock(kind: int, place: int) -> bytes:
+    return _FLOCK.pack(kind, os.SEEK_SET, place, 1, 0)
 
 
 SYSTEM_KERNEL: Final = SystemKernel()
