@@ -1,28 +1,10 @@
-"""The end of handles: with their process, and not when the last reference to them is gone.
-
-A child of multiprocessing runs none of ``atexit``: what is unsent still goes out.
-"""
+"""Open handles that nobody refers to: they end with their process, and not when the last reference is gone."""
 
 from __future__ import annotations
 
-import multiprocessing.util
-import os
-from typing import Final
+__all__ = ("hold", "let_go")
 
-from fdcomm.zsocket import context
-
-__all__ = ("at_the_end_of_children", "hold", "let_go")
-
-_LAST: Final = -90
-_process: list[int] = []
 _held: set[object] = set()
-
-
-def at_the_end_of_children() -> None:
-    """Close this process's sockets at its end also when it is a child of multiprocessing."""
-    if _process != [os.getpid()]:
-        _process[:] = [os.getpid()]
-        multiprocessing.util.Finalize(None, context._end, exitpriority=_LAST)
 
 
 def hold(handle: object) -> None:

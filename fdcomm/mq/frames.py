@@ -16,7 +16,6 @@ __all__ = (
     "IN_MEMORY",
     "PICKLED",
     "RAW_IN_MEMORY",
-    "Header",
     "Message",
     "coded",
     "decoded",
@@ -36,15 +35,6 @@ HEADER: Final = struct.Struct("<BQQd")
 
 _PEER: Final = struct.Struct("<2s8sI")
 _MAGIC: Final = b"fq"
-
-
-class Header(NamedTuple):
-    """The header of a message."""
-
-    kind: int
-    number: int
-    base: int
-    timestamp: float
 
 
 class Message(NamedTuple):

@@ -8,7 +8,7 @@ from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.errors import ConfigError, WrongRoleError
 from fdcomm.mq.config import Config, Delivery, Role, role_of
 from fdcomm.mq.consumer import Consumer
-from fdcomm.mq.ending import at_the_end_of_children, hold, let_go
+from fdcomm.mq.ending import hold, let_go
 from fdcomm.mq.frames import PICKLED, Message, coded
 from fdcomm.mq.inbox import ZmqInbox
 from fdcomm.mq.link import ZmqLine
@@ -63,7 +63,6 @@ class Queue:
         self._producer: Producer | None = None
         self._consumer: Consumer | None = None
         what = f"queue {name!r}"
-        at_the_end_of_children()
         payloads = Payloads(endpoint.address) if self._local else None
         if self.role is Role.CONSUMER:
             self._consumer = Consumer(

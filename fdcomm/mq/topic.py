@@ -21,7 +21,7 @@ from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, FdcommError, UndecodableError, WrongRoleError
 from fdcomm.forksafety import close_in_child
 from fdcomm.mq.config import Config
-from fdcomm.mq.ending import at_the_end_of_children, hold, let_go
+from fdcomm.mq.ending import hold, let_go
 from fdcomm.mq.frames import HEADER, Message, coded, decoded
 from fdcomm.mq.link import bind, secure, url
 from fdcomm.mq.statistics import TopicStatistics
@@ -71,7 +71,6 @@ class Topic:
         self._id = os.urandom(8)
         self._seen: tuple[bytes, int] | None = None
         self._ended = False
-        at_the_end_of_children()
         close_in_child(self)
 
     # -- the publisher -----------------------------------------------------------------------------------------------

@@ -1,21 +1,25 @@
 """The ZeroMQ context of this process, and the end of its sockets: with the process, within their linger.
 
 One context serves all sockets of a process. A forked child gets its own: what came by fork is left alone, and its
-copies of the connections are closed, so that peers see the parent's death.
+copies of the connections are closed, so that peers see the parent's death. A child of multiprocessing ends its own
+when its function has returned, as it does with everything of ``multiprocessing.util.Finalize``.
 """
 
 from __future__ import annotations
 
 import atexit
+import multiprocessing.util
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import zmq
 
 from fdcomm.forksafety import close_in_child, no_fork
 
 __all__ = ("Closable", "at_end", "context", "keep")
+
+_LAST: Final = -90  # after the ends of managers and child processes, and before that of signals
 
 
 class Closable(Protocol):
@@ -52,6 +56,8 @@ def context() -> zmq.Context[zmq.Socket[bytes]]:
     with no_fork():
         if _process.context is None:
             _process.context = zmq.Context()
+            # Beside atexit: the children of multiprocessing end without it.
+            multiprocessing.util.Finalize(None, _end, exitpriority=_LAST)
         return _process.context
 
 

@@ -11,7 +11,6 @@ __all__ = (
     "FLOORS",
     "GOALS",
     "IDLE_MOST",
-    "PEER_NAMES",
     "Floor",
     "Goal",
     "Judged",
@@ -74,13 +73,6 @@ _VLLM, _SGLANG = "vLLM MessageQueue", "SGLang shm broadcast"
 _POLLING, _EVENT = "iceoryx2, polling", "iceoryx2, event"
 _SHIPPED = ("shipped, TCP", "FastDeploy EngineWorkerQueue")
 _SEVERAL = (2, 4, 8)
-
-PEER_NAMES = {
-    _VLLM: "vLLM's MessageQueue",
-    _SGLANG: "SGLang's broadcast through shared memory",
-    _SHIPPED[1]: "FastDeploy's own files",
-}
-"""Names under which an adapter's subjects are held against the goals."""
 
 GOALS: tuple[Goal, ...] = (
     *(

@@ -7,6 +7,7 @@ from typing import Any
 
 from fdcomm.core.barrier import Arrival, BarrierGroup, Ending
 from fdcomm.host.barrier_channel import BarrierChannel
+from tests.conformance.channel_faults import Change, silent, without
 
 __all__ = ("CHANNEL", "CORE", "CORE_LONG")
 
@@ -113,20 +114,6 @@ CORE: dict[str, Callable[[tuple[str, ...], int], BarrierGroup]] = {
 CORE_LONG: dict[str, Callable[[tuple[str, ...], int], BarrierGroup]] = {"a place is given twice": _IndexByCount}
 
 
-def _silent(original: Any) -> Any:
-    """The method wakes nobody."""
-
-    def quiet(self: BarrierChannel, *args: Any, **options: Any) -> Any:
-        condition: Any = self._readable
-        condition.notify_all = lambda: None
-        try:
-            return original(self, *args, **options)
-        finally:
-            condition.__dict__.pop("notify_all", None)
-
-    return quiet
-
-
 def _tells_nobody(original: Any) -> Any:
     def reset(self: BarrierChannel, session: int, barrier: str) -> None:
         self._told[session, barrier] = self._core.aborts(barrier)
@@ -135,19 +122,11 @@ def _tells_nobody(original: Any) -> Any:
     return reset
 
 
-def _unrecorded(original: Any) -> Any:
-    def record(self: BarrierChannel, action: str, who: Any, result: Any = None) -> None:
-        if action != "Timeout":
-            original(self, action, who, result)
-
-    return record
-
-
 # Name -> method of the channel, and what becomes of it.
-CHANNEL: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "the last arrival wakes nobody": ("wait", _silent),
-    "an abort wakes nobody": ("abort", _silent),
+CHANNEL: dict[str, tuple[str, Change]] = {
+    "the last arrival wakes nobody": ("wait", silent),
+    "an abort wakes nobody": ("abort", silent),
     "the reset of a rank that was told of no abort": ("reset", _tells_nobody),
-    "a timeout is not recorded": ("_record", _unrecorded),
+    "a timeout is not recorded": ("_record", without("Timeout")),
     "the end of a session wakes nobody": ("_wake_all", lambda original: lambda self: None),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fdcomm.core.control import Control, Request
+from tests.conformance.channel_faults import Change, joins_and_fences, nothing, silent
 
 __all__ = ("CORE", "SERVICE")
 
@@ -165,23 +166,6 @@ _FAULTS = (
 
 CORE: dict[str, type[_Core]] = {fault.__name__[1:]: fault for fault in _FAULTS}
 
-_Change = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method wakes nobody."""
-
-    def changed(self: Any, *args: Any, **options: Any) -> Any:
-        kind = type(self._readable)
-        notify = kind.notify_all
-        kind.notify_all = lambda condition: None
-        try:
-            return method(self, *args, **options)
-        finally:
-            kind.notify_all = notify
-
-    return changed
-
 
 def _ends_always(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, request, *, late: method(self, request, late=True)
@@ -200,21 +184,13 @@ def _withdraws_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, member, token=None: ()
 
 
-def _does_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args, **options: None
-
-
-def _says_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args: (args[0] in ("Join", "Fence") and method(self, *args)) or None
-
-
-SERVICE: dict[str, tuple[str, _Change]] = {
-    "an answer wakes nobody": ("answer", _quiet),
-    "a cancel wakes nobody": ("cancel", _quiet),
-    "a close wakes nobody": ("close_session", _quiet),
+SERVICE: dict[str, tuple[str, Change]] = {
+    "an answer wakes nobody": ("answer", silent),
+    "a cancel wakes nobody": ("cancel", silent),
+    "a close wakes nobody": ("close_session", silent),
     "a request ends at its first look": ("_ends", _ends_always),
     "a cancel is about everybody's requests": ("_withdraw", _withdraws_all),
     "what was asked stays open after a close": ("_withdraw", _withdraws_nothing),
-    "a handle that opens changes nothing": ("_enter", _does_nothing),
-    "events are missing": ("_record", _says_nothing),
+    "a handle that opens changes nothing": ("_enter", nothing),
+    "events are missing": ("_record", joins_and_fences),
 }

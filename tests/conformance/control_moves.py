@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from models.control import Config, Control, State
 from models.graph import Edge, Graph, build
 from models.kernel import Action
-from tests.conformance.walks import Move, Moves, Steps, reachable_moves
+from tests.conformance.walks import Move, Moves, Steps, moves_by_edge
 
 __all__ = ("host_moves",)
 
@@ -20,12 +20,7 @@ __all__ = ("host_moves",)
 def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
     """Return the graph, and the moves from each state in which a host can be between two critical sections."""
     graph = build(Control(config))
-    return graph, reachable_moves(graph, _moves)
-
-
-def _moves(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
-    for action, after in steps[state]:
-        yield from _moves_with((state, action, after), steps)
+    return graph, moves_by_edge(graph, _moves_with)
 
 
 def _moves_with(first: Edge[State], steps: Steps[State]) -> Iterator[Move[State]]:

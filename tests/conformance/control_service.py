@@ -7,15 +7,12 @@ everything may happen between an answer and the look of who waits for it.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from fdcomm.core.control import Request
 from fdcomm.errors import (
     CommTimeoutError,
     DuplicateRankError,
-    FdcommError,
     FencedError,
     HostLostError,
     ProtocolViolationError,
@@ -26,13 +23,12 @@ from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.members import Place
 from models.control import Config, Control, State
 from models.control_state import LIVE
-from models.graph import Edge
-from tests.conformance.control_core import Deviation, difference, state_of
+from tests.conformance.control_core import state_of
 from tests.conformance.control_moves import host_moves
-from tests.conformance.driving import ServiceCoverage
+from tests.conformance.driving import Deviation, ServiceCoverage, difference, must_raise, take_every_move
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.recording import Memory
-from tests.conformance.walks import Move, walks
+from tests.conformance.walks import Move
 from tests.traces.control_runs import event_of, shown
 
 __all__ = ("ServiceDriver", "drive_service")
@@ -158,7 +154,7 @@ class ServiceDriver:
         call = partial(self.channel.answer, self.holder[rank], number, pickle.dumps((rank, number)))
         if not late:
             call()
-        elif self.refused(StaleAnswerError, call).request != number:
+        elif must_raise(StaleAnswerError, call).request != number:
             raise Deviation("the refusal names another request")
 
     def _life(self, names: list[str], rank: int) -> None:
@@ -183,23 +179,23 @@ class ServiceDriver:
         for rank, status in enumerate(state.status):
             spare = self.spare[rank][-1] if self.spare[rank] else None
             if spare is not None:
-                self.refused(ProtocolViolationError, partial(channel.answer, spare, state.doing[rank] or 1, b""))
+                must_raise(ProtocolViolationError, partial(channel.answer, spare, state.doing[rank] or 1, b""))
                 tried += 1
             if status != LIVE:
                 continue
             holder = self.holder[rank]
             if spare is not None:
-                self.refused(DuplicateRankError, partial(channel.take, spare, 0.0))
+                must_raise(DuplicateRankError, partial(channel.take, spare, 0.0))
             wrong = partial(channel.answer, holder, state.doing[rank] + 1, b"")
-            self.refused(ProtocolViolationError, wrong)
+            must_raise(ProtocolViolationError, wrong)
             if state.doing[rank]:
-                self.refused(ProtocolViolationError, partial(channel.take, holder, 0.0))
+                must_raise(ProtocolViolationError, partial(channel.take, holder, 0.0))
             elif ("Take", rank) not in enabled and channel.take(holder, 0.0) is not None:
                 raise Deviation(f"rank {rank} took what is not for it")
             tried += 3
         for session in self.closed:
-            self.refused(FencedError, partial(channel.take, session, 0.0))
-            self.refused(FencedError, partial(channel.answer, session, 1, b""))
+            must_raise(FencedError, partial(channel.take, session, 0.0))
+            must_raise(FencedError, partial(channel.answer, session, 1, b""))
             tried += 2
         for number, (_, call) in self.asking.items():
             if not {("Collect", number), ("EndLost", number)} & enabled:
@@ -209,20 +205,12 @@ class ServiceDriver:
                 tried += 1
         if state.state.count("open") == self.config.capacity:
             asker = self.open(-1)
-            self.refused(CommTimeoutError, partial(channel.ask, asker, b"too many", 0.0))
+            must_raise(CommTimeoutError, partial(channel.ask, asker, b"too many", 0.0))
             channel.close_session(asker, lost=False)
             tried += 1
         if channel.cancel(self.spare[0][-1] if self.spare[0] else self.open(-1)) != ():
             raise Deviation("a cancel withdrew what another handle has asked")
         return tried
-
-    def refused(self, kind: type[FdcommError], call: Callable[[], Any]) -> FdcommError:
-        """Make a call that must raise."""
-        try:
-            answer = call()
-        except kind as error:
-            return error
-        raise Deviation(f"a call that must raise {kind.__name__} returned {answer!r}")
 
     def finish(self) -> None:
         """End the host: whoever waits is told."""
@@ -236,31 +224,7 @@ class ServiceDriver:
 def drive_service(config: Config) -> ServiceCoverage:
     """Take every move of a host through the channel."""
     graph, moves = host_moves(config)
-    coverage = ServiceCoverage(of=len(graph.edges))
-    seen: set[Edge[State]] = set()
-    visited: set[State] = set()
-    for walk in walks(graph.initial[0], moves):
-        coverage.walks += 1
-        driver = ServiceDriver(config)
-        done: list[str] = []
-        try:
-            for move in walk:
-                before = move[0][0]
-                if before not in visited:
-                    visited.add(before)
-                    coverage.refusals += driver.refusals(before)
-                    _check(driver, before, ())
-                done += [str(action) for _, action, _ in move]
-                driver.take(move)
-                _check(driver, move[-1][2], move)
-                seen.update(move)
-            driver.finish()
-        except Exception as error:
-            raise Deviation(f"{error} in the behaviour {', '.join(done) or '(start)'}") from error
-    coverage.states = len(visited | {edge[2] for edge in seen})
-    coverage.edges = len(seen)
-    coverage.actions.update(action.name for _, action, _ in seen)
-    return coverage
+    return take_every_move(graph, moves, lambda: ServiceDriver(config), _check)
 
 
 def _check(driver: ServiceDriver, wanted: State, move: Move[State]) -> None:

@@ -16,9 +16,10 @@ from models.connect import Connect
 from models.dispatch_state import State
 from models.graph import Graph, build
 from tests.conformance.core_edges import Coverage, Deviation, drive_core
+from tests.conformance.driving import ServiceCoverage
 from tests.conformance.recording import Memory
 from tests.conformance.service_driver import hello
-from tests.conformance.service_edges import ServiceCoverage, drive_service
+from tests.conformance.service_edges import drive_service
 from tests.refine.bitmask_graphs import dispatch_config
 
 __all__ = ("CORE", "SERVICE", "DoneCoverage", "drive_done", "drive_extended_core", "drive_extended_service", "graph_of")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fdcomm.core.dispatch import Call, Dispatch, Entry, Taken
+from tests.conformance.channel_faults import Change, always_lost, nothing, twice
 
 __all__ = ("CORE", "SERVICE")
 
@@ -172,18 +172,6 @@ class _Quiet:
         return getattr(self.real, name)
 
 
-def _nothing(original: Any) -> Any:
-    return lambda self, *args, **named: None
-
-
-def _twice(original: Any) -> Any:
-    def changed(self: Any, *args: Any, **named: Any) -> None:
-        original(self, *args, **named)
-        original(self, *args, **named)
-
-    return changed
-
-
 def _exist_only(original: Any) -> Any:
     def changed(self: Any) -> None:
         tickets = list(self._words[1:])
@@ -194,18 +182,14 @@ def _exist_only(original: Any) -> Any:
     return changed
 
 
-def _always_lost(original: Any) -> Any:
-    return lambda self, member, *, lost: original(self, member, lost=True)
-
-
 # name -> (method of DispatchChannel, what is done to it)
-SERVICE: dict[str, tuple[str, Callable[[Any], Any]]] = {
+SERVICE: dict[str, tuple[str, Change]] = {
     "get wakes no put call": ("get_tasks", _without_notify),
     "clear wakes no put call": ("clear_data", _without_notify),
-    "a lost member wakes nobody": ("_wake_all", _nothing),
-    "the words are not written": ("_publish", _nothing),
+    "a lost member wakes nobody": ("_wake_all", nothing),
+    "the words are not written": ("_publish", nothing),
     "the tickets are not written": ("_publish", _exist_only),
-    "events are recorded twice": ("_record", _twice),
-    "nothing is recorded": ("_record", _nothing),
-    "a closed member counts as lost": ("_remove", _always_lost),
+    "events are recorded twice": ("_record", twice),
+    "nothing is recorded": ("_record", nothing),
+    "a closed member counts as lost": ("_remove", always_lost),
 }

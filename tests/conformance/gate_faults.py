@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Hashable
 
 from fdcomm.core.gate import Ended, Gate, Put, Round
+from tests.conformance.channel_faults import Change, always_lost, nothing, trusting, twice
 from tests.conformance.gate_core import Payload
 
 __all__ = ("CORE", "SERVICE")
@@ -169,33 +169,13 @@ CORE: dict[str, type[_Gate]] = {
 }
 
 
-def _nothing(original: Any) -> Any:
-    return lambda self, *args, **named: None
-
-
-def _twice(original: Any) -> Any:
-    def changed(self: Any, *args: Any, **named: Any) -> None:
-        original(self, *args, **named)
-        original(self, *args, **named)
-
-    return changed
-
-
-def _always_lost(original: Any) -> Any:
-    return lambda self, member, *, lost: original(self, member, lost=True)
-
-
-def _trusting(original: Any) -> Any:
-    return lambda self, rank: next((m for m in self._members.values() if m.rank == rank), None)
-
-
 # name -> (method of GateChannel, what is done to it)
-SERVICE: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "a new handle is not noticed": ("_enter", _nothing),
-    "the end of an old handle is not noticed when a new one opens": ("_holder", _trusting),
-    "rounds of lost ranks are kept": ("_end_lost", _nothing),
-    "rounds never time out": ("_end_overdue", _nothing),
-    "nothing is recorded": ("_record", _nothing),
-    "events are recorded twice": ("_record", _twice),
-    "a closed member counts as lost": ("_remove", _always_lost),
+SERVICE: dict[str, tuple[str, Change]] = {
+    "a new handle is not noticed": ("_enter", nothing),
+    "the end of an old handle is not noticed when a new one opens": ("_holder", trusting),
+    "rounds of lost ranks are kept": ("_end_lost", nothing),
+    "rounds never time out": ("_end_overdue", nothing),
+    "nothing is recorded": ("_record", nothing),
+    "events are recorded twice": ("_record", twice),
+    "a closed member counts as lost": ("_remove", always_lost),
 }

@@ -13,7 +13,7 @@ from functools import partial
 from models.gate import Config, Gate, State
 from models.graph import Edge, Graph, build
 from models.kernel import Action
-from tests.conformance.walks import Move, Moves, Steps, reachable_moves
+from tests.conformance.walks import Move, Moves, Steps, moves_by_edge
 
 __all__ = ("host_moves", "must_wait")
 
@@ -28,12 +28,7 @@ def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
     """Return the graph, and the moves from each state in which a host can be between two critical sections."""
     model = Gate(config)
     graph = build(model)
-    return graph, reachable_moves(graph, partial(_moves, model))
-
-
-def _moves(model: Gate, state: State, steps: Steps[State]) -> Iterator[Move[State]]:
-    for action, after in steps[state]:
-        yield from _moves_with(model, (state, action, after), steps)
+    return graph, moves_by_edge(graph, partial(_moves_with, model))
 
 
 def _moves_with(model: Gate, first: Edge[State], steps: Steps[State]) -> Iterator[Move[State]]:

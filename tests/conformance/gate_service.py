@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter, deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import deque
 from functools import partial
 from typing import Any
 
 from fdcomm.errors import (
     CommTimeoutError,
     DuplicateRankError,
-    FdcommError,
     FencedError,
     PeerLostError,
     StaleAnswerError,
@@ -24,27 +21,16 @@ from models.gate import Answer, Config, Gate, Round, State
 from models.gate_state import AWAY, DEAD, LIVE, LOST
 from models.graph import Edge
 from models.kernel import Action
-from tests.conformance.gate_core import Deviation, difference, key_of
+from tests.conformance.driving import Deviation, ServiceCoverage, difference, must_raise
+from tests.conformance.gate_core import key_of
 from tests.conformance.gate_moves import host_moves, must_wait
 from tests.conformance.gated import GatedRuntime
 from tests.conformance.recording import Memory
 from tests.conformance.walks import Move, walks
 
-__all__ = ("GATE", "ServiceCoverage", "ServiceDriver", "drive_service")
+__all__ = ("GATE", "ServiceDriver", "drive_service")
 
 GATE = "send_cache"
-
-
-@dataclass
-class ServiceCoverage:
-    """What was driven. ``edges`` of ``of`` edges of the graph."""
-
-    states: int = 0
-    edges: int = 0
-    of: int = 0
-    walks: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 class ServiceDriver:
@@ -145,7 +131,7 @@ class ServiceDriver:
         issue = last.param("issue") or self._blocked(after, rank)
         transport = self.holder[rank]
         if last.name == "RefuseLate":
-            error = self.refused(StaleAnswerError, lambda: self.put(transport, rank, issue))
+            error = must_raise(StaleAnswerError, lambda: self.put(transport, rank, issue))
             assert error.missing == (rank,)
             if issue in self.ended:
                 self.todo[rank] -= {issue}
@@ -156,7 +142,7 @@ class ServiceDriver:
                 raise Deviation(f"{last} told its caller that all_put is {not complete}")
             self.todo[rank] -= {issue}
         else:
-            self.refused(CommTimeoutError, lambda: self.put(transport, rank, issue))
+            must_raise(CommTimeoutError, lambda: self.put(transport, rank, issue))
 
     def _blocked(self, state: State, rank: int) -> int:
         model = Gate(self.config)
@@ -196,7 +182,7 @@ class ServiceDriver:
                 raise Deviation(f"collected {answers} instead of {sorted(over.answers)}")
             self.collected |= over.issues
             return
-        error = self.refused(PeerLostError if name == "EndLost" else CommTimeoutError, call)
+        error = must_raise(PeerLostError if name == "EndLost" else CommTimeoutError, call)
         if (error.missing, error.request) != (missing, key_of(over.key)):
             raise Deviation(f"{error!r} names {error.missing} of {error.request} instead of {missing} of {over.key}")
         self.ended |= over.issues
@@ -208,28 +194,20 @@ class ServiceDriver:
         for rank, status in enumerate(state.status):
             for issue in model.next_of(state, rank):
                 if status == LIVE:
-                    self.refused(DuplicateRankError, partial(self.put, self.spare[rank][-1], rank, issue))
+                    must_raise(DuplicateRankError, partial(self.put, self.spare[rank][-1], rank, issue))
                     if must_wait(model, state, rank, issue):
-                        self.refused(CommTimeoutError, partial(self.put, self.holder[rank], rank, issue))
+                        must_raise(CommTimeoutError, partial(self.put, self.holder[rank], rank, issue))
                         tried += 1
                     tried += 1
         if state.issued:
             for transport in self.closed:
-                self.refused(FencedError, partial(self.put, transport, 0, 1))
+                must_raise(FencedError, partial(self.put, transport, 0, 1))
                 tried += 1
         if model.settled(state) is None:
             if self.engine.call("act", GATE, "collect", 0.0, None, "get", timeout=0.0) is not None:
                 raise Deviation("a poll returned answers that are not complete")
             tried += 1
         return tried
-
-    def refused(self, kind: type[FdcommError], call: Callable[[], Any]) -> FdcommError:
-        """Make a call that must raise."""
-        try:
-            answer = call()
-        except kind as error:
-            return error
-        raise Deviation(f"a call that must raise {kind.__name__} returned {answer!r}")
 
 
 def _number(key: object) -> int:

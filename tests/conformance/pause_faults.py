@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fdcomm.core.pause import MODES, Mode, Order, Pause
 from fdcomm.core.rank_gate import RankGate
+from tests.conformance.channel_faults import Change, nothing, trusting, twice
 
 __all__ = ("CHANNEL", "CORE", "GATE")
 
@@ -175,26 +175,6 @@ GATE: dict[str, type[RankGate]] = {
 }
 
 
-def _nothing(original: Any) -> Any:
-    return lambda self, *args, **named: None
-
-
-def _twice(original: Any) -> Any:
-    def changed(self: Any, *args: Any, **named: Any) -> None:
-        original(self, *args, **named)
-        original(self, *args, **named)
-
-    return changed
-
-
-def _always_lost(original: Any) -> Any:
-    return lambda self, member, *, lost: original(self, member, lost=True)
-
-
-def _trusting(original: Any) -> Any:
-    return lambda self, rank: next((m for m in self._members.values() if m.rank == rank), None)
-
-
 def _silent(original: Any) -> Any:
     def changed(self: Any, session: int, *args: Any) -> Any:
         wake, self._wake_all = self._wake_all, lambda: None
@@ -207,13 +187,13 @@ def _silent(original: Any) -> Any:
 
 
 # name -> (method of PauseChannel, what is done to it)
-CHANNEL: dict[str, tuple[str, Callable[[Any], Any]]] = {
+CHANNEL: dict[str, tuple[str, Change]] = {
     "a report wakes nobody": ("report", _silent),
-    "the end of a rank wakes nobody": ("_wake_all", _nothing),
-    "the end of an old process is not noticed when a new one joins": ("_holder", _trusting),
-    "nothing is recorded": ("_record", _nothing),
-    "events are recorded twice": ("_record", _twice),
-    "what a rank has taken is not noted": ("_note", _nothing),
-    "a call is not given up": ("_see_wanted", _nothing),
-    "holds outlive their session": ("_let_go", _nothing),
+    "the end of a rank wakes nobody": ("_wake_all", nothing),
+    "the end of an old process is not noticed when a new one joins": ("_holder", trusting),
+    "nothing is recorded": ("_record", nothing),
+    "events are recorded twice": ("_record", twice),
+    "what a rank has taken is not noted": ("_note", nothing),
+    "a call is not given up": ("_see_wanted", nothing),
+    "holds outlive their session": ("_let_go", nothing),
 }

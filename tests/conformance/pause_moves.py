@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from models.graph import Edge, Graph, build
 from models.kernel import Action
 from models.pause import Config, Pause, State
-from tests.conformance.walks import Move, Moves, Steps, reachable_moves
+from tests.conformance.walks import Move, Moves, Steps, moves_by_edge
 
 __all__ = ("RETURNS", "host_moves")
 
@@ -22,12 +22,7 @@ _CALLS = ("CallPause", "CallResume", "CancelPause")
 def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
     """Return the graph, and the moves from each state in which a host can be between two critical sections."""
     graph = build(Pause(config))
-    return graph, reachable_moves(graph, _moves)
-
-
-def _moves(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
-    for action, after in steps[state]:
-        yield from _moves_with((state, action, after), steps)
+    return graph, moves_by_edge(graph, _moves_with)
 
 
 def _moves_with(first: Edge[State], steps: Steps[State]) -> Iterator[Move[State]]:

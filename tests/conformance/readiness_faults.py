@@ -7,6 +7,7 @@ from typing import Any
 
 from fdcomm.core.readiness import Readiness, Waiting
 from fdcomm.host.readiness_channel import ReadinessChannel
+from tests.conformance.channel_faults import Change, silent, without
 
 __all__ = ("CHANNEL", "CORE")
 
@@ -135,37 +136,8 @@ CORE: dict[str, Callable[[Any], Readiness]] = {
     "who is gone still waits": _TheGoneStillWait,
 }
 
-_Change = Callable[[Any], Any]
 
-
-def _silent(original: Any) -> Any:
-    """The method wakes nobody."""
-
-    def quiet(self: ReadinessChannel, *args: Any, **options: Any) -> Any:
-        conditions: tuple[Any, Any] = (self._readable, self._writable)
-        for condition in conditions:
-            condition.notify_all = lambda: None
-        try:
-            return original(self, *args, **options)
-        finally:
-            for condition in conditions:
-                condition.__dict__.pop("notify_all", None)
-
-    return quiet
-
-
-def _without(action: str) -> _Change:
-    def change(original: Any) -> Any:
-        def record(self: ReadinessChannel, name: str, who: Any, result: Any = None) -> None:
-            if name != action:
-                original(self, name, who, result)
-
-        return record
-
-    return change
-
-
-def _always(value: Any) -> _Change:
+def _always(value: Any) -> Change:
     return lambda original: lambda self, *args, **options: value
 
 
@@ -185,16 +157,16 @@ def _one_word(original: Any) -> Any:
 
 
 # Name -> method of the channel, and what becomes of it.
-CHANNEL: dict[str, tuple[str, _Change]] = {
-    "what is said wakes nobody": ("ready", _silent),
-    "a failure wakes nobody": ("fail", _silent),
-    "a cancel wakes nobody": ("cancel", _silent),
-    "the end of a session wakes nobody": ("close_session", _silent),
+CHANNEL: dict[str, tuple[str, Change]] = {
+    "what is said wakes nobody": ("ready", silent),
+    "a failure wakes nobody": ("fail", silent),
+    "a cancel wakes nobody": ("cancel", silent),
+    "the end of a session wakes nobody": ("close_session", silent),
     "nobody looks at the words": ("_look", _always(False)),
     "a stamp is for ever": ("_age", _always(0.0)),
     "ready is no stamp": ("_stamp", _always(None)),
     "old words stay for a new process": ("_store", _fresh_words),
     "all processes of a part share a word": ("_place", _one_word),
-    "a stall is not recorded": ("_record", _without("Stall")),
-    "a time limit is not recorded": ("_record", _without("Expire")),
+    "a stall is not recorded": ("_record", without("Stall")),
+    "a time limit is not recorded": ("_record", without("Expire")),
 }

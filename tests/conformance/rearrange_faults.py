@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fdcomm.core.rearrange import Rearrange
+from tests.conformance.channel_faults import Change, always_lost, nothing, twice
 
 __all__ = ("CORE", "SERVICE")
 
@@ -135,32 +135,16 @@ CORE: dict[str, type[Rearrange]] = {
 }
 
 
-def _nothing(original: Any) -> Any:
-    return lambda self, *args, **named: None
-
-
-def _twice(original: Any) -> Any:
-    def changed(self: Any, *args: Any, **named: Any) -> None:
-        original(self, *args, **named)
-        original(self, *args, **named)
-
-    return changed
-
-
 def _lenient(original: Any) -> Any:
     return lambda self, member, party, name: None if party in self._holders else original(self, member, party, name)
 
 
-def _always_lost(original: Any) -> Any:
-    return lambda self, member, *, lost: original(self, member, lost=True)
-
-
 # name -> (method of RearrangeChannel, what is done to it)
-SERVICE: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "a limit is not looked at": ("_expire", _nothing),
-    "whoever goes is not fenced": ("_exit", _nothing),
+SERVICE: dict[str, tuple[str, Change]] = {
+    "a limit is not looked at": ("_expire", nothing),
+    "whoever goes is not fenced": ("_exit", nothing),
     "a second handle is the same party": ("_act_as", _lenient),
-    "nothing is recorded": ("_record", _nothing),
-    "events are recorded twice": ("_record", _twice),
-    "a closed member counts as lost": ("_exit", _always_lost),
+    "nothing is recorded": ("_record", nothing),
+    "events are recorded twice": ("_record", twice),
+    "a closed member counts as lost": ("_exit", always_lost),
 }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from models.graph import Edge, Graph
 from models.kernel import Action
@@ -12,19 +10,7 @@ from models.rearrange import Config, State
 from models.rearrange_state import DEAD, LIVE
 from tests.conformance.walks import edge_walks
 
-__all__ = ("ServiceCoverage", "can", "host_walks", "post_of")
-
-
-@dataclass
-class ServiceCoverage:
-    """What was driven. ``edges`` of ``of`` edges of the graph."""
-
-    states: int = 0
-    edges: int = 0
-    of: int = 0
-    walks: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
+__all__ = ("can", "host_walks", "post_of")
 
 
 def can(config: Config, state: State, action: Action) -> bool:

@@ -6,7 +6,6 @@ A host cannot free what is done by itself: the coordinator does it, or the next 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ from fdcomm.errors import (
     CommTimeoutError,
     ConfigError,
     DuplicateRankError,
-    FdcommError,
     FencedError,
     RearrangeBusyError,
     RearrangeEndedError,
@@ -26,9 +24,10 @@ from models.graph import Edge, build
 from models.kernel import Action
 from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import AWAY, LIVE
+from tests.conformance.driving import Deviation, ServiceCoverage, difference, must_raise
 from tests.conformance.gated import GatedCall, GatedRuntime
-from tests.conformance.rearrange_core import Deviation, Driver, address_of, difference, outcome_of
-from tests.conformance.rearrange_moves import ServiceCoverage, host_walks, post_of
+from tests.conformance.rearrange_core import Driver, address_of, outcome_of
+from tests.conformance.rearrange_moves import host_walks, post_of
 from tests.conformance.recording import Memory
 
 __all__ = ("CHANNEL", "ServiceDriver", "drive_service")
@@ -99,7 +98,7 @@ class ServiceDriver:
         """Become the party, by a call that does nothing else: it is about a request that was never made."""
         ranks = self.config.ranks
         transport = self.open(party % ranks if party < 2 * ranks else 0)
-        self.refused(ConfigError, partial(self.claim, transport, party))
+        must_raise(ConfigError, partial(self.claim, transport, party))
         self.holder[party] = transport
 
     def claim(self, transport: InprocTransport, party: int) -> None:
@@ -173,7 +172,7 @@ class ServiceDriver:
     _reportfailed = _reportok
 
     def _refusereport(self, action: Action, rank: int, before: State, after: State) -> None:
-        error = self.refused(RearrangeEndedError, partial(self._reportok, action, rank, before, after))
+        error = must_raise(RearrangeEndedError, partial(self._reportok, action, rank, before, after))
         _equal("request", error.request, before.job[rank])
 
     def _arrive(self, action: Action, rank: int, before: State, after: State) -> None:
@@ -218,19 +217,19 @@ class ServiceDriver:
         """Make calls that cannot succeed in ``state``: each raises its error or says "nothing", and changes nothing."""
         ranks, tried, number = self.config.ranks, 0, state.running
         if state.phase not in ("FREE", "DONE"):
-            error = self.refused(RearrangeBusyError, partial(self.act, self.other, "request", (), None))
+            error = must_raise(RearrangeBusyError, partial(self.act, self.other, "request", (), None))
             _equal("running", error.request, number)
-            self.refused(CommTimeoutError, partial(self.act, self.other, "wait", number, 0.0))
+            must_raise(CommTimeoutError, partial(self.act, self.other, "wait", number, 0.0))
             tried += 2
         for old in range(1, number + (state.phase in ("FREE", "DONE"))):
             told = self.act(self.other, "wait", old, 0.0)
             _equal("outcome", told["what"], state.outcome[old - 1])
-            self.refused(RearrangeEndedError, partial(self.act, self.other, "update", old))
+            must_raise(RearrangeEndedError, partial(self.act, self.other, "update", old))
             tried += 2
         for party, status in enumerate(state.status):
             if status == LIVE:
                 stranger = self.open(party % ranks)
-                self.refused(DuplicateRankError, partial(self.claim, stranger, party))
+                must_raise(DuplicateRankError, partial(self.claim, stranger, party))
                 stranger.close()
                 tried += 1
             if status == AWAY:
@@ -243,17 +242,9 @@ class ServiceDriver:
                 _equal("take_update", self.act(self.holder[party], "take_update", 0.0), 0)
             tried += 1
         for transport in self.closed:
-            self.refused(FencedError, partial(self.act, transport, "free"))
+            must_raise(FencedError, partial(self.act, transport, "free"))
             tried += 1
         return tried
-
-    def refused(self, kind: type[FdcommError], call: Callable[[], Any]) -> FdcommError:
-        """Make a call that must raise."""
-        try:
-            answer = call()
-        except kind as error:
-            return error
-        raise Deviation(f"a call that must raise {kind.__name__} returned {answer!r}")
 
     def close(self) -> None:
         """End the calls that still wait."""

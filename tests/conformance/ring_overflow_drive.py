@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import partial
-from typing import NamedTuple
-
-import pytest
 
 from models.graph import build
-from models.ring_overflow import Config, RingOverflow
+from models.ring_overflow import Config, RingOverflow, State
+from tests.conformance.ring_calls import Driven, drive_calls
 from tests.conformance.ring_overflow_bed import Bed
 from tests.conformance.ring_overflow_moves import call_of, effects, moves_of
-from tests.conformance.walks import reachable_moves, walks
+from tests.conformance.walks import Move, reachable_moves
 
-__all__ = ("PLANS", "Driven", "drive")
+__all__ = ("PLANS", "drive")
 
 R = frozenset[int]
 
@@ -27,40 +24,18 @@ PLANS: dict[str, Config] = {
 }
 
 
-class Driven(NamedTuple):
-    """What was driven."""
-
-    states: int
-    edges: int
-    calls: int
-    walks: int
-    of: int
-
-
 def drive(config: Config) -> Driven:
     """Drive it. AssertionError: the code does something else than the model."""
     model = RingOverflow(config)
     graph = build(model)
     moves = reachable_moves(graph, partial(moves_of, model))
-    (start,) = graph.initial
-    edges, states, calls, count = set(), set(), 0, 0
-    for walk in walks(start, moves):
-        count += 1
-        with tempfile.TemporaryDirectory(prefix="fdcomm-segments-", dir="/dev/shm") as folder:
-            with pytest.MonkeyPatch.context() as patch:
-                bed = Bed(config, folder, patch)
-                try:
-                    for number, move in enumerate(walk):
-                        what, who, killed = call_of(move)
-                        bed.call(what, who, effects(move) if killed else None)
-                        calls += 1
-                        edges |= set(move)
-                        states.add(move[-1][2])
-                        if wrong := bed.differs(move[-1][2]):
-                            done = "; ".join(
-                                f"{call_of(one)} {[str(step[1]) for step in one]}" for one in walk[: number + 1]
-                            )
-                            raise AssertionError(f"{wrong} differ after {done}; the model: {move[-1][2]}")
-                finally:
-                    bed.close()
-    return Driven(len(states), len(edges), calls, count, len(graph.edges))
+    return drive_calls(graph, moves, partial(Bed, config), _call, _show)
+
+
+def _call(bed: Bed, move: Move[State]) -> None:
+    what, who, killed = call_of(move)
+    bed.call(what, who, effects(move) if killed else None)
+
+
+def _show(move: Move[State]) -> str:
+    return f"{call_of(move)} {[str(action) for _, action, _ in move]}"

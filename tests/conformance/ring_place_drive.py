@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from typing import NamedTuple
-
-import pytest
+from functools import partial
 
 from models.graph import build
 from models.ring_place import Config, RingPlace, State
+from tests.conformance.ring_calls import Driven, drive_calls
 from tests.conformance.ring_place_bed import Bed
-from tests.conformance.walks import Move, Steps, reachable_moves, walks
+from tests.conformance.walks import Move, Steps, reachable_moves
 
-__all__ = ("PLANS", "Driven", "drive")
+__all__ = ("PLANS", "drive")
 
 R = frozenset[int]
 
@@ -24,16 +22,6 @@ PLANS: dict[str, Config] = {
         writers=3, slots=2, mortal=R({0, 1}), stoppable=R({1})
     ),
 }
-
-
-class Driven(NamedTuple):
-    """What was driven."""
-
-    states: int
-    edges: int
-    calls: int
-    walks: int
-    of: int
 
 
 def moves_of(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
@@ -66,7 +54,7 @@ def _puts(move: Move[State], process: int, steps: Steps[State]) -> Iterator[Move
         move = goes_on
 
 
-def _call(bed: Bed, config: Config, move: Move[State]) -> None:
+def _call(config: Config, bed: Bed, move: Move[State]) -> None:
     (_, first, asked), (_, last, _) = move[0], move[-1]
     who = first.params[0][1]
     if first.name == "Ask":
@@ -82,22 +70,8 @@ def drive(config: Config) -> Driven:
     """Drive it. AssertionError: the code does something else than the model."""
     graph = build(RingPlace(config))
     moves = reachable_moves(graph, moves_of)
-    (start,) = graph.initial
-    edges, states, calls, count = set(), set(), 0, 0
-    for walk in walks(start, moves):
-        count += 1
-        with tempfile.TemporaryDirectory(prefix="fdcomm-place-", dir="/dev/shm") as folder:
-            with pytest.MonkeyPatch.context() as patch:
-                bed = Bed(config, folder, patch)
-                try:
-                    for number, move in enumerate(walk):
-                        _call(bed, config, move)
-                        calls += 1
-                        edges |= set(move)
-                        states.add(move[-1][2])
-                        if wrong := bed.differs(move[-1][2]):
-                            done = "; ".join(str([str(step[1]) for step in one]) for one in walk[: number + 1])
-                            raise AssertionError(f"{wrong} differ after {done}; the model: {move[-1][2]}")
-                finally:
-                    bed.close()
-    return Driven(len(states), len(edges), calls, count, len(graph.edges))
+    return drive_calls(graph, moves, partial(Bed, config), partial(_call, config), _show)
+
+
+def _show(move: Move[State]) -> list[str]:
+    return [str(action) for _, action, _ in move]

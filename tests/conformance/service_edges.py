@@ -7,32 +7,19 @@ taken, and these edges (with those that only they lead to) are counted as ``not 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from models.dispatch import Config, Dispatch
 from models.dispatch_state import State
 from models.graph import Edge, Graph, build
 from models.kernel import Action
 from tests.conformance.core_driver import expected_result
-from tests.conformance.core_edges import Deviation, difference
+from tests.conformance.driving import Deviation, ServiceCoverage, difference
 from tests.conformance.service_driver import ServiceDriver
 from tests.conformance.walks import Move, Moves, Steps, reachable_moves, walks
 
-__all__ = ("HostGraph", "ServiceCoverage", "drive_service", "host_graph")
-
-
-@dataclass
-class ServiceCoverage:
-    """What was driven. ``edges`` of ``of`` edges of the graph."""
-
-    states: int = 0
-    edges: int = 0
-    of: int = 0
-    walks: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
+__all__ = ("HostGraph", "drive_service", "host_graph")
 
 
 @dataclass

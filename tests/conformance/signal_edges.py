@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from models.graph import Edge, build
-from models.kernel import changes, show
 from models.signal import Config, Signal, State
+from tests.conformance.driving import Deviation, difference, where
 from tests.conformance.signal_driver import Driver, ended_with
 from tests.conformance.signal_world import SHIPPING, Programs
 from tests.conformance.walks import edge_walks
@@ -34,10 +34,6 @@ LARGE: dict[str, Config] = {
     "an attacher and other software": Config(creators=R({0}), attachers=R({1}), foreign=True),
     "everything": Config(creators=R({0}), attachers=R({1}), mortal=R({0, 1}), foreign=True, full=True),
 }
-
-
-class Deviation(AssertionError):
-    """The implementation does not do what the model does. The text has the behaviour that shows it."""
 
 
 @dataclass
@@ -92,8 +88,7 @@ def _take(driver: Driver, path: list[Edge[State]], edge: Edge[State], *, new: bo
     except Exception as error:
         raise Deviation(f"{action}: {error!r} {_where(path)}") from error
     if found != after:
-        text = "; ".join(f"{name} = {show(b)} instead of {show(a)}" for name, (a, b) in changes(after, found).items())
-        raise Deviation(f"{action}: {text} {_where(path)}")
+        raise Deviation(f"{action}: {difference(after, found)} {_where(path)}")
     if process is not None and after.pc[process] == "idle" and before.pc[process] not in ("idle", "dead"):
         ended, wanted = driver.processes[process].error, ended_with(action, before, after)
         if type(ended) is not (wanted or type(None)):
@@ -101,7 +96,7 @@ def _take(driver: Driver, path: list[Edge[State]], edge: Edge[State], *, new: bo
 
 
 def _where(path: list[Edge[State]]) -> str:
-    return f"after {', '.join(str(action) for _, action, _ in path) or 'nothing'}"
+    return where(action for _, action, _ in path)
 
 
 def _memory() -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fdcomm.core.status import Component, Report, Request, Status
 from fdcomm.host.status_channel import StatusChannel
+from tests.conformance.channel_faults import Change, silent, without
 
 __all__ = ("CHANNEL", "CORE")
 
@@ -112,33 +113,6 @@ CORE: dict[str, Callable[[tuple[tuple[str, int, int], ...]], Status]] = {
 }
 
 
-def _silent(original: Any) -> Any:
-    """The method wakes nobody."""
-
-    def quiet(self: StatusChannel, *args: Any, **options: Any) -> Any:
-        conditions: tuple[Any, Any] = (self._readable, self._writable)
-        for condition in conditions:
-            condition.notify_all = lambda: None
-        try:
-            return original(self, *args, **options)
-        finally:
-            for condition in conditions:
-                condition.__dict__.pop("notify_all", None)
-
-    return quiet
-
-
-def _without(action: str) -> Callable[[Any], Any]:
-    def change(original: Any) -> Any:
-        def record(self: StatusChannel, name: str, who: Any, result: Any = None) -> None:
-            if name != action:
-                original(self, name, who, result)
-
-        return record
-
-    return change
-
-
 def _follows_nothing(original: Any) -> Any:
     def exit_(self: StatusChannel, member: Any, *, lost: bool) -> None:
         self._follow, kept = self._changed, self._follow  # type: ignore[method-assign]
@@ -151,11 +125,11 @@ def _follows_nothing(original: Any) -> Any:
 
 
 # Name -> method of the channel, and what becomes of it.
-CHANNEL: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "a request wakes no part": ("ask", _silent),
-    "the last report wakes nobody": ("report", _silent),
-    "the end of a session wakes nobody": ("close_session", _silent),
+CHANNEL: dict[str, tuple[str, Change]] = {
+    "a request wakes no part": ("ask", silent),
+    "the last report wakes nobody": ("report", silent),
+    "the end of a session wakes nobody": ("close_session", silent),
     "a loss has no consequence": ("_exit", _follows_nothing),
-    "a time limit is not recorded": ("_record", _without("Expire")),
-    "a stage is not recorded": ("_record", _without("NextStage")),
+    "a time limit is not recorded": ("_record", without("Expire")),
+    "a stage is not recorded": ("_record", without("NextStage")),
 }

@@ -7,32 +7,18 @@ fenced by the first take of its successor, if that comes first.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from models.graph import Edge, Graph, build
+from models.graph import Graph, build
 from models.kernel import Action
 from models.status import Config, State, Status
-from tests.conformance.status_core import Deviation, difference
+from tests.conformance.driving import Deviation, ServiceCoverage, difference, take_every_move
 from tests.conformance.status_service_driver import StatusServiceDriver
-from tests.conformance.walks import Move, Moves, Steps, reachable_moves, walks
+from tests.conformance.walks import Move, Moves, Steps, reachable_moves
 
-__all__ = ("Coverage", "drive_service", "host_moves")
+__all__ = ("drive_service", "host_moves")
 
 _FOLLOWS = ("Settle", "Fail", "NextStage", "Finish")
-
-
-@dataclass
-class Coverage:
-    """What was driven. ``edges`` of ``of`` edges of the graph."""
-
-    states: int = 0
-    edges: int = 0
-    of: int = 0
-    walks: int = 0
-    refusals: int = 0
-    actions: Counter[str] = field(default_factory=Counter)
 
 
 def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
@@ -74,33 +60,10 @@ def _taking(move: Move[State], join: Action, steps: Steps[State]) -> Move[State]
     return move if taken is None else (*move, (state, *taken))
 
 
-def drive_service(config: Config) -> Coverage:
+def drive_service(config: Config) -> ServiceCoverage:
     """Take every move of the host through the channel."""
     graph, moves = host_moves(config)
-    coverage = Coverage(of=len(graph.edges))
-    seen: set[Edge[State]] = set()
-    visited: set[State] = set()
-    for walk in walks(graph.initial[0], moves):
-        coverage.walks += 1
-        driver = StatusServiceDriver(config)
-        done: list[Action] = []
-        try:
-            for move in walk:
-                if move[0][0] not in visited:
-                    visited.add(move[0][0])
-                    coverage.refusals += driver.refusals(move[0][0])
-                    _check(driver, move[0][0], ())
-                done += [action for _, action, _ in move]
-                driver.take(move)
-                _check(driver, move[-1][2], move)
-                seen.update(move)
-            driver.finish()
-        except Exception as error:
-            raise Deviation(f"{error} in the behaviour {', '.join(map(str, done)) or '(start)'}") from error
-    coverage.states = len(visited | {edge[2] for edge in seen})
-    coverage.edges = len(seen)
-    coverage.actions.update(action.name for _, action, _ in seen)
-    return coverage
+    return take_every_move(graph, moves, lambda: StatusServiceDriver(config), _check)
 
 
 def _check(driver: StatusServiceDriver, wanted: State, move: Move[State]) -> None:

@@ -12,6 +12,7 @@ from tests.conformance import barrier_faults as faults
 from tests.conformance.barrier_core import Deviation, drive_core
 from tests.conformance.barrier_plans import CORE_SMALL, SERVICE
 from tests.conformance.barrier_service import drive_service, host_moves
+from tests.conformance.walks import edges_of
 
 EVERY_ACTION = set(Barrier().actions)
 R = frozenset[int]
@@ -35,7 +36,7 @@ def test_the_plans_have_every_action() -> None:
 @pytest.mark.parametrize("plan", SERVICE)
 def test_the_channel_takes_every_edge_that_a_host_can(plan: str, lazy: bool) -> None:
     _, moves = host_moves(SERVICE[plan])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     coverage = drive_service(SERVICE[plan], lazy=lazy)
     assert coverage.edges == len(possible)
     assert set(coverage.actions) | {"Leave"} == EVERY_ACTION
@@ -44,7 +45,7 @@ def test_the_channel_takes_every_edge_that_a_host_can(plan: str, lazy: bool) -> 
 @pytest.mark.parametrize("plan", SERVICE)
 def test_what_a_host_cannot_take_starts_after_a_join_without_a_wait(plan: str) -> None:
     graph, moves = host_moves(SERVICE[plan])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     between = {
         edge[2] for found in moves.values() for move in found for edge in move[:-1] if edge[1].name in ("Join", "Fence")
     }

@@ -14,6 +14,7 @@ from tests.conformance.pause_core import Deviation, drive_core
 from tests.conformance.pause_moves import host_moves
 from tests.conformance.pause_plans import CORE, SERVICE
 from tests.conformance.pause_service import drive_service
+from tests.conformance.walks import edges_of
 
 R = frozenset[int]
 EVERY_ACTION = set(Model().actions)
@@ -35,7 +36,7 @@ def test_the_plans_have_every_action() -> None:
 @pytest.mark.parametrize("plan", SERVICE)
 def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
     graph, moves = host_moves(SERVICE[plan])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     coverage = drive_service(SERVICE[plan])
     assert coverage.edges == len(possible)
     assert coverage.of == len(graph.edges)

@@ -16,6 +16,7 @@ from tests.conformance.readiness_core import Deviation, drive_core
 from tests.conformance.readiness_moves import host_moves
 from tests.conformance.readiness_plans import CORE, SERVICE
 from tests.conformance.readiness_service import drive_service
+from tests.conformance.walks import edges_of, states_within
 
 EVERY_ACTION = set(Readiness().actions)
 R = frozenset[int]
@@ -50,7 +51,7 @@ def test_the_core_takes_every_edge(plan: str) -> None:
 @pytest.mark.parametrize("plan", SERVICE)
 def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
     _, moves = host_moves(SERVICE[plan])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     coverage = drive_service(SERVICE[plan])
     assert coverage.edges == len(possible)
     assert coverage.refusals > coverage.states
@@ -59,8 +60,8 @@ def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
 
 def test_what_a_host_cannot_take_starts_inside_one_of_its_critical_sections() -> None:
     graph, moves = host_moves(SERVICE["1 part, 2 processes"])
-    possible = {edge for found in moves.values() for move in found for edge in move}
-    between = {edge[2] for found in moves.values() for move in found for edge in move[:-1]}
+    possible = edges_of(moves)
+    between = states_within(moves)
     left_out = [edge for edge in graph.edges if edge not in possible]
     assert left_out
     assert all(edge[0] in between or edge[0] not in moves or edge[1].name in _DUE for edge in left_out)

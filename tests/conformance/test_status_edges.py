@@ -12,6 +12,7 @@ from tests.conformance import status_faults as faults
 from tests.conformance.status_core import Deviation, drive_core
 from tests.conformance.status_plans import CORE_SMALL, SERVICE, SERVICE_LARGE
 from tests.conformance.status_service import drive_service, host_moves
+from tests.conformance.walks import edges_of
 
 EVERY_ACTION = set(Status().actions)
 R = frozenset[int]
@@ -31,7 +32,7 @@ def test_the_core_takes_every_edge(plan: str) -> None:
 @pytest.mark.parametrize("plan", SERVICE)
 def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
     _, moves = host_moves(SERVICE[plan])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     coverage = drive_service(SERVICE[plan])
     assert coverage.edges == len(possible)
     assert set(coverage.actions) | {"NextStage"} == EVERY_ACTION
@@ -39,7 +40,7 @@ def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
 
 def test_what_a_host_cannot_take_starts_inside_one_of_its_critical_sections() -> None:
     graph, moves = host_moves(SERVICE_LARGE["2 stages, a part comes back"])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     left_out = [edge for edge in graph.edges if edge not in possible]
     assert left_out
     assert [edge for edge in left_out if edge[0] in moves] == []

@@ -18,6 +18,7 @@ from tests.conformance.transfer_core import drive_core
 from tests.conformance.transfer_moves import host_moves
 from tests.conformance.transfer_plans import CORE, SERVICE
 from tests.conformance.transfer_service import drive_service
+from tests.conformance.walks import edges_of, states_within
 
 R = frozenset[int]
 EVERY_ACTION = set(Model().actions)
@@ -34,7 +35,7 @@ def test_the_cores_take_every_edge() -> None:
 @pytest.mark.parametrize("plan", SERVICE)
 def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
     graph, moves = host_moves(SERVICE[plan])
-    possible = {edge for found in moves.values() for move in found for edge in move}
+    possible = edges_of(moves)
     coverage = drive_service(SERVICE[plan])
     assert (coverage.edges, coverage.of) == (len(possible), len(graph.edges))
     assert coverage.refusals > coverage.states
@@ -45,8 +46,8 @@ def test_the_channel_takes_every_edge_that_a_host_can(plan: str) -> None:
 def test_what_a_host_cannot_take_starts_inside_a_critical_section() -> None:
     for config in SERVICE.values():
         graph, moves = host_moves(config)
-        possible = {edge for found in moves.values() for move in found for edge in move}
-        between = {edge[2] for found in moves.values() for move in found for edge in move[:-1]}
+        possible = edges_of(moves)
+        between = states_within(moves)
         assert all(edge[0] in between or edge[0] not in moves for edge in graph.edges if edge not in possible)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fdcomm.core.rank_tasks import Begun, RankTasks
 from fdcomm.core.transfer import Task, Transfer
+from tests.conformance.channel_faults import Change, joins_and_fences, nothing, silent
 
 __all__ = ("CORE", "INSIDE", "SERVICE")
 
@@ -232,39 +232,14 @@ class _KeepsSpare(_Rank):
 _INSIDE = (_DoneBeforeReport, _AnyOrder, _TellsTwice, _BeginsUncounted, _KeepsSpare)
 INSIDE: dict[str, type[_Rank]] = {fault.__name__[1:]: fault for fault in _INSIDE}
 
-_Change = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-
-def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method wakes nobody."""
-
-    def changed(self: Any, *args: Any, **options: Any) -> Any:
-        kind = type(self._readable)
-        notify = kind.notify_all
-        kind.notify_all = lambda condition: None
-        try:
-            return method(self, *args, **options)
-        finally:
-            kind.notify_all = notify
-
-    return changed
-
-
-def _does_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args, **options: None
-
-
-def _says_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args: (args[0] in ("Join", "Fence") and method(self, *args)) or None
-
-
-SERVICE: dict[str, tuple[str, _Change]] = {
-    "a refusal wakes nobody": ("refuse", _quiet),
-    "a withdrawal wakes nobody": ("withdraw", _quiet),
-    "a close wakes nobody": ("close_session", _quiet),
-    "a handle that opens changes nothing": ("_enter", _does_nothing),
-    "a loop that is closed stays": ("leave", _does_nothing),
-    "a client that goes stays": ("_exit", _does_nothing),
-    "what was taken is never acknowledged": ("_acknowledge", _does_nothing),
-    "events are missing": ("_record", _says_nothing),
+SERVICE: dict[str, tuple[str, Change]] = {
+    "a refusal wakes nobody": ("refuse", silent),
+    "a withdrawal wakes nobody": ("withdraw", silent),
+    "a close wakes nobody": ("close_session", silent),
+    "a handle that opens changes nothing": ("_enter", nothing),
+    "a loop that is closed stays": ("leave", nothing),
+    "a client that goes stays": ("_exit", nothing),
+    "what was taken is never acknowledged": ("_acknowledge", nothing),
+    "events are missing": ("_record", joins_and_fences),
 }

@@ -13,7 +13,7 @@ from models.graph import Edge, Graph, build
 from models.kernel import Action
 from models.transfer import Config, State, Transfer
 from models.transfer_state import AWAY, LOST
-from tests.conformance.walks import Move, Moves, Steps, reachable_moves
+from tests.conformance.walks import Move, Moves, Steps, moves_by_edge
 
 __all__ = ("host_moves",)
 
@@ -21,12 +21,7 @@ __all__ = ("host_moves",)
 def host_moves(config: Config) -> tuple[Graph[State], Moves[State]]:
     """Return the graph, and the moves from each state in which a host can be between two critical sections."""
     graph = build(Transfer(config))
-    return graph, reachable_moves(graph, _moves)
-
-
-def _moves(state: State, steps: Steps[State]) -> Iterator[Move[State]]:
-    for action, after in steps[state]:
-        yield from _moves_with((state, action, after), steps)
+    return graph, moves_by_edge(graph, _moves_with)
 
 
 def _moves_with(first: Edge[State], steps: Steps[State]) -> Iterator[Move[State]]:

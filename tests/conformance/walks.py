@@ -13,7 +13,17 @@ from typing import Any, TypeAlias, TypeVar
 from models.graph import Edge, Graph
 from models.kernel import Action
 
-__all__ = ("Move", "Moves", "Steps", "edge_walks", "reachable_moves", "walks")
+__all__ = (
+    "Move",
+    "Moves",
+    "Steps",
+    "edge_walks",
+    "edges_of",
+    "moves_by_edge",
+    "reachable_moves",
+    "states_within",
+    "walks",
+)
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -34,6 +44,26 @@ def reachable_moves(graph: Graph[S], moves_of: Callable[[S, Steps[S]], Iterable[
         moves[state] = list(moves_of(state, steps))
         todo.extend(move[-1][2] for move in moves[state])
     return moves
+
+
+def moves_by_edge(graph: Graph[S], moves_with: Callable[[Edge[S], Steps[S]], Iterable[Move[S]]]) -> Moves[S]:
+    """As :func:`reachable_moves`, where ``moves_with`` says which moves begin with an edge."""
+
+    def moves_of(state: S, steps: Steps[S]) -> Iterator[Move[S]]:
+        for action, after in steps[state]:
+            yield from moves_with((state, action, after), steps)
+
+    return reachable_moves(graph, moves_of)
+
+
+def edges_of(moves: Moves[S]) -> set[Edge[S]]:
+    """Return the edges that are in a move."""
+    return {edge for found in moves.values() for move in found for edge in move}
+
+
+def states_within(moves: Moves[S]) -> set[S]:
+    """Return the states that something passes through in the middle of a move."""
+    return {edge[2] for found in moves.values() for move in found for edge in move[:-1]}
 
 
 def walks(start: S, moves: Mapping[S, Iterable[Move[S]]]) -> Iterator[list[Move[S]]]:

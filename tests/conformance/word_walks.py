@@ -17,6 +17,7 @@ from fdcomm.testing.sharing import Histories, Sharing
 from fdcomm.testing.tasks import Task
 from models.graph import build
 from models.kernel import Action, changes, show
+from tests.conformance.driving import Deviation
 from tests.conformance.walks import edge_walks
 
 __all__ = ("Coverage", "Deviation", "Part", "Walk", "drive", "follow", "random_walk")
@@ -26,10 +27,6 @@ _SPARE = "next"
 _RARE = 30
 
 Walk = list[tuple[Any, Action, Any]]
-
-
-class Deviation(AssertionError):
-    """The code does not do what the model does."""
 
 
 @dataclass

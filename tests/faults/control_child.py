@@ -10,17 +10,14 @@ from typing import Any
 
 from fdcomm import EngineWorkerQueue
 from fdcomm.control import ControlClient, ControlServer
+from tests.faults.json_child import say
 
 __all__ = ("main",)
 
 
-def _say(what: object) -> None:
-    print(json.dumps(what), flush=True)
-
-
 def _handle(payload: Any) -> Any:
     if payload == "never":
-        _say("doing")
+        say("doing")
         signal.pause()
     if payload == "die":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -35,10 +32,10 @@ def main(orders: dict[str, Any]) -> None:
         if "rank" in orders:
             server = ControlServer(queue)
             server.take()
-            _say("ready")
+            say("ready")
             server.serve(_handle)
         else:
-            _say("asking")
+            say("asking")
             ControlClient(queue).ask(orders["ask"], timeout=None)
 
 

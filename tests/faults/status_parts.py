@@ -1,22 +1,35 @@
-"""Two parts of one component, in this process."""
+"""Fixtures of status: a host that knows a component of two parts, and the two parts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from fdcomm import EngineWorkerQueue, StatusPart
+import pytest
+
+from fdcomm import EngineWorkerQueue, StatusCoordinator, StatusPart
 from tests.conformance.waiting import Background
 
-__all__ = ("CACHE", "done", "two_parts")
-
-CACHE = [("kv_cache", 0, 2)]
+__all__ = ("done", "parts", "server")
 
 
-def two_parts(server: EngineWorkerQueue, stack: ExitStack) -> list[StatusPart]:
-    """Return them; their handles are closed with the stack."""
-    queues = [stack.enter_context(EngineWorkerQueue(server.address, num_client=2, client_id=rank)) for rank in range(2)]
-    return [StatusPart(queue, "kv_cache") for queue in queues]
+@pytest.fixture
+def server() -> Iterator[EngineWorkerQueue]:
+    """A host for two ranks, with one component of two parts."""
+    with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
+        StatusCoordinator(queue).declare([("kv_cache", 0, 2)])
+        yield queue
+
+
+@pytest.fixture
+def parts(server: EngineWorkerQueue) -> Iterator[list[StatusPart]]:
+    """The two parts, in this process."""
+    with ExitStack() as stack:
+        queues = [
+            stack.enter_context(EngineWorkerQueue(server.address, num_client=2, client_id=rank)) for rank in range(2)
+        ]
+        yield [StatusPart(queue, "kv_cache") for queue in queues]
 
 
 def done(call: Background, parts: list[StatusPart]) -> Any:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import pytest
 
-from fdcomm import CommTimeoutError, EngineWorkerQueue, ForkedHandleError, HostLostError, PeerLostError
+from fdcomm import CommTimeoutError, EngineWorkerQueue, HostLostError, PeerLostError
 from fdcomm.control import ControlClient, ControlServer
 from tests.conformance.waiting import Background
-from tests.faults.remote import LIMIT_S, ROOT, host_pid, stopped, until
+from tests.faults.forked import refused_in_a_child
+from tests.faults.json_child import child_of, heard
+from tests.faults.remote import LIMIT_S, host_pid, stopped, until
+
+_child = partial(child_of, "tests.faults.control_child")
 
 
 @pytest.fixture
@@ -32,27 +31,6 @@ def zero(server: EngineWorkerQueue) -> Iterator[EngineWorkerQueue]:
     """Rank 0, in this process."""
     with EngineWorkerQueue(server.address, num_client=2, client_id=0) as queue:
         yield queue
-
-
-@contextlib.contextmanager
-def _child(server: EngineWorkerQueue, **orders: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process of ``tests.faults.control_child`` that has said its first word."""
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "tests.faults.control_child"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as child:
-        try:
-            assert child.stdin is not None
-            child.stdin.write(json.dumps({"port": server.get_server_port(), **orders}) + "\n")
-            child.stdin.flush()
-            _heard(child)
-            yield child
-        finally:
-            child.kill()
-
-
-def _heard(child: subprocess.Popen[str]) -> Any:
-    assert child.stdout is not None
-    return json.loads(child.stdout.readline())
 
 
 def _answer(queue: EngineWorkerQueue) -> None:
@@ -70,7 +48,7 @@ def test_a_rank_is_killed_while_it_does_a_request(
         asked = Background(partial(client.ask, payload, timeout=LIMIT_S))
         _answer(zero)
         if payload == "never":
-            assert _heard(child) == "doing"
+            assert heard(child) == "doing"
             child.kill()
         error = asked.error()
     assert isinstance(error, PeerLostError)
@@ -124,20 +102,7 @@ def test_the_host_dies_while_requests_are_open(server: EngineWorkerQueue, zero: 
 
 
 def test_a_forked_child_is_told(server: EngineWorkerQueue, zero: EngineWorkerQueue) -> None:
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        text = "nothing"
-        try:
-            ControlServer(zero).take()
-        except ForkedHandleError:
-            text = "told"
-        os.write(write, text.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        assert answer.read() == "told"
-    os.waitpid(pid, 0)
+    assert refused_in_a_child(lambda: ControlServer(zero).take()) == 1
     client = ControlClient(server)
     with _child(server, rank=1):
         asked = Background(partial(client.ask, "a", timeout=LIMIT_S))

@@ -25,6 +25,9 @@ from fdcomm.testing.faults import VARIABLE
 from tests.conformance.waiting import Background, until
 from tests.faults.remote import LIMIT_S, NIGHTLY, ROOT, is_gone, stopped
 from tests.races import nursery
+from tests.soak.nursery import soak_nursery
+
+__all__ = ("soak_nursery",)
 
 CALL = ("call.send", "call.sent", "call.received")
 HOST = (
@@ -32,16 +35,6 @@ HOST = (
     *("PauseReturns.done", "PauseEnded.done", "CallResume.done", "CancelPause.done", "ResumeReturns.done"),
     *("GiveUp.done", "Hold.done", "LetGo.done"),
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _nursery() -> Iterator[None]:
-    """What forks the processes outlives a test, and not this file."""
-    first = nursery.born("tests.soak")
-    with first.stdin, first.stdout:
-        first.wait()
-    yield
-    nursery.end()
 
 
 @pytest.fixture(autouse=True)

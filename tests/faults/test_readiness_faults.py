@@ -7,44 +7,26 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import contextmanager
 
 import pytest
 
 from fdcomm import (
     CommTimeoutError,
     EngineWorkerQueue,
-    ForkedHandleError,
     HostLostError,
     PeerLostError,
     Readiness,
 )
 from tests.conformance.waiting import Background
+from tests.faults.forked import refused_in_a_child
+from tests.faults.readiness_parts import health, parts, server
 from tests.faults.remote import LIMIT_S, host_pid, stopped, until
 from tests.races.pipes import ROOT, read_line
-from tests.races.readiness_race import health_of
+
+__all__ = ("parts", "server")
 
 pytestmark = pytest.mark.multiproc
-COMPONENTS: list[Any] = [("cache", 2), ("worker", 1, ["cache"])]
-
-
-@pytest.fixture
-def server() -> Iterator[EngineWorkerQueue]:
-    """A host for two ranks, with a component of two parts and one that needs it."""
-    with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
-        Readiness(queue).declare(COMPONENTS)
-        yield queue
-
-
-@pytest.fixture
-def parts(server: EngineWorkerQueue) -> Iterator[list[Readiness]]:
-    """The two parts of the cache, in this process, without loops."""
-    with ExitStack() as stack:
-        queues = [
-            stack.enter_context(EngineWorkerQueue(server.address, num_client=2, client_id=rank)) for rank in range(2)
-        ]
-        yield [Readiness(queue, limit=None) for queue in queues]
 
 
 @contextmanager
@@ -59,10 +41,6 @@ def _process(server: EngineWorkerQueue, rank: int, limit: float = LIMIT_S) -> It
             child.kill()
 
 
-def _health(server: EngineWorkerQueue, rank: int) -> str:
-    return health_of(Readiness(server).health(), "cache", rank)
-
-
 def test_a_part_that_is_killed_is_lost_and_its_successor_is_ready(
     server: EngineWorkerQueue, parts: list[Readiness]
 ) -> None:
@@ -72,7 +50,7 @@ def test_a_part_that_is_killed_is_lost_and_its_successor_is_ready(
         engine.wait("cache", timeout=LIMIT_S)
         seen = engine.statistics()
         child.kill()
-        until(lambda: _health(server, 1) == "lost", "the loss")
+        until(lambda: health(server, 1) == "lost", "the loss")
         assert engine.watch(seen, timeout=LIMIT_S)["changes"] > seen["changes"]
     with pytest.raises(PeerLostError) as caught:
         engine.check("cache")
@@ -89,7 +67,7 @@ def test_a_part_that_is_stopped_is_stuck_and_recovers(server: EngineWorkerQueue,
     with _process(server, 1, limit=0.4) as child:
         engine.wait("cache", timeout=LIMIT_S)
         with stopped(child.pid):
-            until(lambda: _health(server, 1) == "stuck", "the stall")
+            until(lambda: health(server, 1) == "stuck", "the stall")
             with pytest.raises(CommTimeoutError, match="cache 1 is stuck") as caught:
                 engine.check("cache")
             assert caught.value.request == (("cache", 1, "stuck"),)
@@ -98,7 +76,7 @@ def test_a_part_that_is_stopped_is_stuck_and_recovers(server: EngineWorkerQueue,
             assert waiting.is_running()
         assert waiting.error() is None
         assert engine.watch(seen, timeout=LIMIT_S)["changes"] > seen["changes"]
-        assert _health(server, 1) == "ready"
+        assert health(server, 1) == "ready"
 
 
 KILLED_AT = ["Begin.enter", "Fail.enter", "Leave.enter", "Ready.enter", "Wait.enter"]
@@ -154,21 +132,5 @@ def test_the_host_dies_while_all_wait(server: EngineWorkerQueue, parts: list[Rea
 
 def test_a_forked_child_is_no_part(server: EngineWorkerQueue, parts: list[Readiness]) -> None:
     parts[0].ready("cache")
-    mine, theirs = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        refused = 0
-        try:
-            for call in (parts[0].beat, parts[0].ready, parts[0].health):
-                try:
-                    call()
-                except ForkedHandleError:
-                    refused += 1
-            os.write(theirs, b"%d" % refused)
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    os.waitpid(pid, 0)
-    assert os.read(mine, 10) == b"3"
-    os.close(mine)
-    assert _health(server, 0) == "ready"
+    assert refused_in_a_child(parts[0].beat, parts[0].ready, parts[0].health) == 3
+    assert health(server, 0) == "ready"

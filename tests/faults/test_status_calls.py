@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -22,24 +20,11 @@ from fdcomm.errors import StaleReportError
 from fdcomm.status_part import PartStatistics
 from tests.conformance.waiting import Background
 from tests.faults.remote import LIMIT_S
-from tests.faults.status_parts import CACHE, done, two_parts
+from tests.faults.status_parts import done, parts, server
+
+__all__ = ("parts", "server")
 
 pytestmark = pytest.mark.multiproc
-
-
-@pytest.fixture
-def server() -> Iterator[EngineWorkerQueue]:
-    """A host for two ranks, with one component of two parts."""
-    with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
-        StatusCoordinator(queue).declare(CACHE)
-        yield queue
-
-
-@pytest.fixture
-def parts(server: EngineWorkerQueue) -> Iterator[list[StatusPart]]:
-    """The two parts, in this process."""
-    with ExitStack() as stack:
-        yield two_parts(server, stack)
 
 
 def test_asyncio_cancels_in_the_host_and_waits_beside_it(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,7 +18,6 @@ from fdcomm import (
     DuplicateRankError,
     EngineWorkerQueue,
     FdcommError,
-    ForkedHandleError,
     HostLostError,
     ProtocolViolationError,
     StatusBusyError,
@@ -28,25 +27,13 @@ from fdcomm import (
 )
 from fdcomm.errors import SignalNotFoundError
 from tests.conformance.waiting import Background
+from tests.faults.forked import refused_in_a_child
 from tests.faults.remote import LIMIT_S, host_pid, stopped, until
-from tests.faults.status_parts import CACHE, done, two_parts
+from tests.faults.status_parts import done, parts, server
+
+__all__ = ("parts", "server")
 
 pytestmark = pytest.mark.multiproc
-
-
-@pytest.fixture
-def server() -> Iterator[EngineWorkerQueue]:
-    """A host for two ranks, with one component of two parts."""
-    with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
-        StatusCoordinator(queue).declare(CACHE)
-        yield queue
-
-
-@pytest.fixture
-def parts(server: EngineWorkerQueue) -> Iterator[list[StatusPart]]:
-    """The two parts, in this process."""
-    with ExitStack() as stack:
-        yield two_parts(server, stack)
 
 
 @contextmanager
@@ -158,19 +145,7 @@ def test_the_host_dies_while_all_wait(server: EngineWorkerQueue, parts: list[Sta
 
 def test_a_forked_child_has_no_part(server: EngineWorkerQueue, parts: list[StatusPart]) -> None:
     parts[0].take()
-    mine, theirs = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            parts[0].take()
-        except ForkedHandleError:
-            os.write(theirs, b"forked")
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    os.waitpid(pid, 0)
-    assert os.read(mine, 10) == b"forked"
-    os.close(mine)
+    assert refused_in_a_child(parts[0].take) == 1
     assert _view(server)["components"]["kv_cache"]["live"] == [0]
 
 

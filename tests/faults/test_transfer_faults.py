@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import pytest
 
-from fdcomm import EngineCacheQueue, ForkedHandleError, HostLostError, PauseControl, PeerLostError
+from fdcomm import EngineCacheQueue, HostLostError, PauseControl, PeerLostError
 from fdcomm.transfer import TransferLoop
 from fdcomm.transfer_tasks import TransferTasks
 from tests.conformance.waiting import Background
-from tests.faults.remote import LIMIT_S, NIGHTLY, ROOT, host_pid, stopped, until
+from tests.faults.forked import refused_in_a_child
+from tests.faults.json_child import child_of, heard, tell
+from tests.faults.remote import LIMIT_S, NIGHTLY, host_pid, stopped, until
+
+_child = partial(child_of, "tests.faults.transfer_child")
 
 
 @pytest.fixture
@@ -50,31 +50,6 @@ def zero(server: EngineCacheQueue) -> Iterator[TransferLoop]:
     assert isinstance(running.error(), (HostLostError, type(None)))
 
 
-@contextlib.contextmanager
-def _child(server: EngineCacheQueue, **orders: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process of ``tests.faults.transfer_child`` that has said its first word."""
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "tests.faults.transfer_child"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as child:
-        try:
-            _tell(child, json.dumps({"port": server.get_server_port(), **orders}))
-            _heard(child)
-            yield child
-        finally:
-            child.kill()
-
-
-def _tell(child: subprocess.Popen[str], line: str) -> None:
-    assert child.stdin is not None
-    child.stdin.write(line + "\n")
-    child.stdin.flush()
-
-
-def _heard(child: subprocess.Popen[str]) -> Any:
-    assert child.stdout is not None
-    return json.loads(child.stdout.readline())
-
-
 def _ended(tasks: TransferTasks) -> tuple[str, tuple[int, ...]]:
     result = tasks.result(LIMIT_S)
     assert result is not None
@@ -89,7 +64,7 @@ def test_a_rank_is_killed_in_the_middle_of_a_task(server: EngineCacheQueue, zero
     with _child(server, rank=1, die=stage) as child:
         tasks.issue("never" if stage == "never" else "a", "swap")
         if stage == "never":
-            assert _heard(child) == "doing"
+            assert heard(child) == "doing"
             queued = tasks.issue("b", "store")  # another kind: it starts, and the rank may have done it
             child.kill()
             assert queued == 2
@@ -126,7 +101,7 @@ def test_a_rank_that_is_stopped_is_not_waited_for_any_longer(server: EngineCache
     tasks, control = TransferTasks(server), PauseControl(server)
     with _child(server, rank=1) as child:
         number = tasks.issue("long", "swap")
-        assert _heard(child) == "doing"
+        assert heard(child) == "doing"
         with stopped(child.pid):
             assert tasks.result(0.1) is None
             assert tasks.statistics().started == ((number, "swap", (1,)),)
@@ -134,7 +109,7 @@ def test_a_rank_that_is_stopped_is_not_waited_for_any_longer(server: EngineCache
             assert _ended(tasks) == ("failed", (1,))
         waiting = Background(lambda: control.pause(timeout=LIMIT_S))
         until(lambda: control.statistics().missing == (1,), "the job counts until it ends")
-        _tell(child, "end")  # the report is late, and dropped
+        tell(child, "end")  # the report is late, and dropped
         control.resume(waiting.value(), timeout=LIMIT_S)
         tasks.issue("next", "swap")
         assert _ended(tasks) == ("ok", ())
@@ -153,28 +128,15 @@ def test_the_host_dies_while_tasks_run(server: EngineCacheQueue, zero: TransferL
     tasks, pid = TransferTasks(server), host_pid(server)  # type: ignore[arg-type]
     with _child(server, rank=1) as child:
         tasks.issue("long", "swap")
-        assert _heard(child) == "doing"
+        assert heard(child) == "doing"
         waiting = Background(lambda: tasks.result(None))
         os.kill(pid, signal.SIGKILL)
         assert isinstance(waiting.error(), HostLostError)
         with pytest.raises(HostLostError):
             tasks.issue("b", "swap")
-        _tell(child, "end")
+        tell(child, "end")
         assert child.wait(LIMIT_S) != 0  # its loop has raised
 
 
 def test_a_forked_child_is_told(server: EngineCacheQueue, zero: TransferLoop) -> None:
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        text = "nothing"
-        try:
-            zero.step(timeout=0)
-        except ForkedHandleError:
-            text = "told"
-        os.write(write, text.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        assert answer.read() == "told"
-    os.waitpid(pid, 0)
+    assert refused_in_a_child(lambda: zero.step(timeout=0)) == 1

@@ -11,20 +11,17 @@ from typing import Any
 from fdcomm import EngineCacheQueue, PauseControl
 from fdcomm.transfer import TransferLoop, TransferTask
 from fdcomm.transfer_tasks import TransferTasks
+from tests.faults.json_child import say
 
 __all__ = ("main",)
 
 
-def _say(what: object) -> None:
-    print(json.dumps(what), flush=True)
-
-
 def _handle(task: TransferTask) -> Any:
     if task.payload == "never":
-        _say("doing")
+        say("doing")
         signal.pause()
     if task.payload == "long":
-        _say("doing")
+        say("doing")
         sys.stdin.readline()
     return task.payload
 
@@ -43,13 +40,13 @@ def main(orders: dict[str, Any]) -> None:
             with PauseControl(queue, rank=True) as control:
                 loop = TransferLoop(queue, control, {"swap": _handle, "store": _handle}, progress=progress)
                 loop.step(timeout=0)
-                _say("ready")
+                say("ready")
                 loop.run()
         else:
             tasks = TransferTasks(queue)
             for payload in orders["issue"]:
                 tasks.issue(payload, "swap")
-            _say("issued")
+            say("issued")
             tasks.result(None)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import zmq
@@ -29,6 +33,28 @@ __all__ = ("sockets_end", "zeromq_runs")
 pytestmark = pytest.mark.multiproc
 
 _CHILD = "tests.multiproc.mailbox_child"
+_ROOT = Path(__file__).resolve().parents[2]
+_SENDS_AND_ENDS = """
+import multiprocessing, sys, zmq
+from fdcomm import ZmqIpcClient, ZmqIpcServer
+def sends(name, linger_s, sent):
+    client = ZmqIpcClient(name, zmq.PUSH, linger_s=linger_s)
+    client.connect()
+    client.send_json("from the child")
+    sent.send(None)
+if __name__ == "__main__":
+    name, linger_s, served = sys.argv[1], float(sys.argv[2]), sys.argv[3] == "served"
+    there, here = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=sends, args=(name, linger_s, there))
+    child.start()
+    here.recv()
+    if served:
+        with ZmqIpcServer(name, zmq.PULL) as server:
+            print(server.receive_json_once(True, timeout=linger_s)[1])
+            child.join(linger_s)
+    child.join(60)
+    sys.exit(child.exitcode)
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -149,6 +175,21 @@ def test_after_a_fork_only_the_parent_may_use_it() -> None:
         client.send_json(4)
         assert [server.receive_json_once(True, timeout=WATCHDOG_S)[1] for _ in range(2)] == [1, 4]
         assert os.path.exists(server.file_name)
+
+
+@pytest.mark.parametrize(("who", "linger_s"), [("served", 30.0), ("nobody", 0.3)])
+def test_a_child_of_multiprocessing_ends_within_its_linger(who: str, linger_s: float) -> None:
+    """Its server comes after it has sent, when nothing but the linger keeps it, or does not come at all."""
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", _SENDS_AND_ENDS, f"ends-{os.getpid()}-{who}", str(linger_s), who],
+        cwd=_ROOT,
+        timeout=WATCHDOG_S,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "from the child\n" if who == "served" else ""), done.stderr
+    assert time.monotonic() - begun < 30.0
 
 
 def test_threads_share_a_socket(seed: int) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,33 +24,12 @@ from fdcomm import (
 from fdcomm.aio import AsyncReadiness
 from fdcomm.errors import SignalNotFoundError
 from tests.conformance.waiting import Background
+from tests.faults.readiness_parts import COMPONENTS, health, parts, server
 from tests.faults.remote import LIMIT_S, until
-from tests.races.readiness_race import health_of
+
+__all__ = ("parts", "server")
 
 pytestmark = pytest.mark.multiproc
-COMPONENTS: list[Any] = [("cache", 2), ("worker", 1, ["cache"])]
-
-
-@pytest.fixture
-def server() -> Iterator[EngineWorkerQueue]:
-    """A host for two ranks, with a component of two parts and one that needs it."""
-    with EngineWorkerQueue(("0.0.0.0", 0), is_server=True, num_client=2) as queue:
-        Readiness(queue).declare(COMPONENTS)
-        yield queue
-
-
-@pytest.fixture
-def parts(server: EngineWorkerQueue) -> Iterator[list[Readiness]]:
-    """The two parts of the cache, in this process, without loops."""
-    with ExitStack() as stack:
-        queues = [
-            stack.enter_context(EngineWorkerQueue(server.address, num_client=2, client_id=rank)) for rank in range(2)
-        ]
-        yield [Readiness(queue, limit=None) for queue in queues]
-
-
-def _health(server: EngineWorkerQueue, rank: int) -> str:
-    return health_of(Readiness(server).health(), "cache", rank)
 
 
 def _beats(part: Readiness) -> str:
@@ -141,7 +119,7 @@ def test_a_part_without_the_shared_words_beats_by_calls(server: EngineWorkerQueu
         part = Readiness(queue, limit=0.3)
         part.ready("cache", 0)
         assert part._loop._word == -1
-        until(lambda: _health(server, 0) == "stuck", "the stall")
+        until(lambda: health(server, 0) == "stuck", "the stall")
         until(lambda: _beats(part) == "ready", "the recovery")
     with pytest.raises(ClosedError):
         part.beat()

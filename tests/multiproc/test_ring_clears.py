@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fdcomm.ring import RingWriter
 from tests.multiproc.ring_child import LAST, LIMIT_S, NAME
-from tests.races import nursery
 from tests.races.nursery import Born, born
+from tests.soak.nursery import soak_nursery
+
+__all__ = ("soak_nursery",)
 
 pytestmark = pytest.mark.multiproc
 
 _CLEARS = 100
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _nursery() -> Iterator[None]:
-    """Processes that have imported everything, for all tests of this module."""
-    first = born("tests.soak")
-    with first.stdin, first.stdout:
-        first.wait()
-    yield
-    nursery.end()
 
 
 @pytest.mark.parametrize("depth", [1, 4])

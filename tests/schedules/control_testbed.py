@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from fdcomm import EngineWorkerQueue
@@ -11,56 +9,38 @@ from fdcomm.control import ControlClient, ControlServer
 from fdcomm.errors import FdcommError, StaleAnswerError
 from fdcomm.host.control_channel import ControlChannel
 from fdcomm.host.service import HostConfig
-from fdcomm.testing import ControlledRuntime, Scenario
+from fdcomm.testing import ControlledRuntime
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_trace import accept
-from tests.schedules.hosted import HostBed
+from tests.schedules.hosted import HandleBed
 
 __all__ = ("ControlBed",)
 
 
-class ControlBed(HostBed):
+class ControlBed(HandleBed):
     """A host service, handles over it, and what their calls were told."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int) -> None:
         self.ranks = ranks
-        self.gone: set[int] = set()
-        super().__init__(runtime, HostConfig(ranks), "control", accept, self._is_connected)
+        super().__init__(runtime, HostConfig(ranks), "control", accept)
         channel = self.service.channel("control")
         if not isinstance(channel, ControlChannel):
             raise TypeError(channel)
         self.core = channel._core
-        self._handles: list[EngineWorkerQueue] = []
         self.told: list[Any] = []
         self.done: dict[int, list[Any]] = {rank: [] for rank in range(ranks)}
 
     def handle(self, client_id: int) -> EngineWorkerQueue:
         """Open a handle."""
-        queue = EngineWorkerQueue(
-            num_client=self.ranks,
-            client_id=max(client_id, 0),
-            role="producer" if client_id < 0 else None,
-            transport=InprocTransport(self.service),
-            runtime=self.runtime,
+        return self._kept(
+            EngineWorkerQueue(
+                num_client=self.ranks,
+                client_id=max(client_id, 0),
+                role="producer" if client_id < 0 else None,
+                transport=InprocTransport(self.service),
+                runtime=self.runtime,
+            )
         )
-        self._handles.append(queue)
-        return queue
-
-    def close(self) -> None:
-        """Close every handle."""
-        for handle in self._handles:
-            handle.close()
-
-    def lose(self, queue: EngineWorkerQueue) -> None:
-        """End the connection of a handle, and have the host notice."""
-        session = queue._welcome["session"]
-        self.runtime.access("connections", change=True)
-        self.gone.add(session)
-        self.service.lose_session(session)
-
-    def _is_connected(self, session: int) -> bool:
-        self.runtime.access("connections", change=False)
-        return session not in self.gone
 
     def ask(self, client: ControlClient, what: object, timeout: float | None = None) -> None:
         """Ask, and note the answers in rank order, or the error."""
@@ -100,9 +80,6 @@ class ControlBed(HostBed):
                 self.done[rank].append((request.payload, "late"))
             else:
                 self.done[rank].append((request.payload, "answered"))
-
-    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
-        return replace(super().scenario(tasks, final), close=self.close)
 
     def invariant(self) -> None:
         """What must hold between any two critical sections."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from fdcomm import EngineCacheQueue, EngineWorkerQueue
 from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.testing import ControlledRuntime, Scenario
 from fdcomm.trace import FORMAT, Recorder
 from models.acceptance import Verdict
 from tests.conformance.service_driver import hello
 
-__all__ = ("Accept", "HostBed", "judge")
+__all__ = ("Accept", "HandleBed", "HostBed", "judge")
 
+Q = TypeVar("Q", EngineWorkerQueue, EngineCacheQueue)
 Accept = Callable[[Iterable[str]], list[Verdict]]
 
 _judged: dict[tuple[Accept, tuple[str, ...]], str] = {}
@@ -86,3 +89,42 @@ class HostBed:
     def judge(self) -> None:
         """Have the model judge what was recorded."""
         judge(self._accept, [event for event in self.recorder.events if event["protocol"] == self.protocol])
+
+
+class HandleBed(HostBed):
+    """The same with queues as handles, whose connections may end. Each scenario closes them."""
+
+    def __init__(
+        self,
+        runtime: ControlledRuntime,
+        config: HostConfig,
+        protocol: str,
+        accept: Accept,
+        others: tuple[str, ...] = (),
+    ) -> None:
+        self.gone: set[int] = set()
+        self._handles: list[EngineWorkerQueue | EngineCacheQueue] = []
+        super().__init__(runtime, config, protocol, accept, self._is_connected, others)
+
+    def _kept(self, handle: Q) -> Q:
+        self._handles.append(handle)
+        return handle
+
+    def lose(self, queue: EngineWorkerQueue | EngineCacheQueue) -> None:
+        """End the connection of a handle, and have the host notice."""
+        session = queue._welcome["session"]
+        self.runtime.access("connections", change=True)
+        self.gone.add(session)
+        self.service.lose_session(session)
+
+    def _is_connected(self, session: int) -> bool:
+        self.runtime.access("connections", change=False)
+        return session not in self.gone
+
+    def close(self) -> None:
+        """Close every handle."""
+        for handle in self._handles:
+            handle.close()
+
+    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
+        return replace(super().scenario(tasks, final), close=self.close)

@@ -34,6 +34,13 @@ class Loop:
         """Add, as ``+=`` does: a load and a store."""
         self.store(word, self.load(word) + value)
 
+    def pause(self) -> None:
+        """A client's pause of rank 0: publish it, wait until that rank runs nothing, and rely on it."""
+        self.store(0, 1)
+        while self.load(2):
+            self.runtime.sleep(_POLL_S)
+        self.world.rely()
+
 
 # -- messages that come late ---------------------------------------------------------------------------------------
 
@@ -42,18 +49,12 @@ def late_shipped(runtime: ControlledRuntime) -> Scenario:
     """A wake-up was sent before the pause, and arrives when it likes. It carries no number, and the rank obeys it."""
     loop = Loop(runtime)
 
-    def client() -> None:
-        loop.store(0, 1)
-        while loop.load(2):
-            runtime.sleep(_POLL_S)
-        loop.world.rely()
-
     def rank() -> None:
         loop.add(2, 1)
         loop.world.work()
         loop.add(2, -1)
 
-    return Scenario({"client": client, "the wake-up arrives": rank})
+    return Scenario({"client": loop.pause, "the wake-up arrives": rank})
 
 
 def late_ours(runtime: ControlledRuntime) -> Scenario:
@@ -133,25 +134,12 @@ def drain_shipped(runtime: ControlledRuntime) -> Scenario:
     """A resume that finds nothing to resume takes the flag of a drain that is under way."""
     loop = Loop(runtime)
 
-    def client() -> None:
-        loop.store(0, 1)
-        while loop.load(2):
-            runtime.sleep(_POLL_S)
-        loop.world.rely()
-
-    def rank() -> None:
+    def resumes() -> None:
+        loop.store(0, 0)
         if not loop.load(0):
             loop.world.work()
 
-    scenario = Scenario({"client": client, "resumes": lambda: loop.store(0, 0)})
-    inner = scenario.tasks["resumes"]
-
-    def resumes() -> None:
-        inner()
-        rank()
-
-    scenario.tasks = {**scenario.tasks, "resumes": resumes}
-    return scenario
+    return Scenario({"client": loop.pause, "resumes": resumes})
 
 
 def drain_ours(runtime: ControlledRuntime) -> Scenario:

@@ -4,50 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from fdcomm.errors import FdcommError
 from fdcomm.host import beats
 from fdcomm.host.readiness_channel import ReadinessChannel
-from fdcomm.host.service import HostConfig
 from fdcomm.testing import ControlledRuntime
 from models.readiness_trace import accept
-from tests.schedules.hosted import HostBed
+from tests.schedules.component_bed import ComponentBed, Party
 
-__all__ = ("CACHE", "ONE", "ORDER", "Bed", "Declared", "Party")
+__all__ = ("CACHE", "ONE", "ORDER", "Bed", "Declared")
 
 Declared = list[tuple[str, int, list[str]]]
-Party = tuple[str, int]
 ONE: Declared = [("cache", 1, [])]
 CACHE: Declared = [("cache", 2, [])]
 ORDER: Declared = [("cache", 1, []), ("worker", 1, ["cache"])]
 
 
-class Bed(HostBed):
-    """A host service with components, a session for each part and two for clients, and what these were told."""
+class Bed(ComponentBed):
+    """A host service with components, and what came of their parts."""
 
     def __init__(self, runtime: ControlledRuntime, declared: Declared) -> None:
-        super().__init__(runtime, HostConfig(2), "readiness", accept)
-        self.clients = [self.session(), self.session()]
-        self.act(self.clients[0], "declare", declared)
-        self.parties: list[Party] = [(name, rank) for name, parts, _ in declared for rank in range(parts)]
-        self.sessions = {party: self.session() for party in self.parties}
+        parties = [(name, rank) for name, parts, _ in declared for rank in range(parts)]
+        super().__init__(runtime, "readiness", accept, declared, parties)
         self.base = len(self.words) - beats.words_for(2)
-        self.told: list[list[object]] = [[], []]
         self.came: dict[Party, list[object]] = {party: [] for party in self.parties}
-
-    def act(self, session: int, action: str, *args: object) -> Any:
-        """Call the host."""
-        return self.service.act(session, "readiness", action, *args)
 
     def wait(self, client: int, names: tuple[str, ...], timeout: float | None = None, patient: bool = False) -> None:
         """Wait, and note the outcome or the error's type."""
         token = len(self.told[client]) + 1
-        try:
-            end = self.act(self.clients[client], "wait", token, list(names), timeout, patient, None)
-            self.told[client].append("cancelled" if end["cancelled"] else end["outcome"])
-        except FdcommError as error:
-            self.told[client].append(type(error))
+        self.tell(client, "wait", token, list(names), timeout, patient, None)
 
     def come(self, party: Party, session: int | None = None, limit: float | None = None) -> None:
         """A part comes up, and is ready."""

@@ -7,7 +7,8 @@ from functools import partial
 
 from fdcomm.errors import FencedError, HostLostError, ProtocolViolationError
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
-from tests.schedules.readiness_bed import CACHE, ONE, ORDER, Bed, Declared, Party
+from tests.schedules.component_bed import Party
+from tests.schedules.readiness_bed import CACHE, ONE, ORDER, Bed, Declared
 
 __all__ = ("LARGER", "PROGRAMS")
 
@@ -195,14 +196,8 @@ def watcher(runtime: ControlledRuntime) -> Scenario:
     bed = Bed(runtime, ONE)
 
     def watch() -> None:
-        seen = -1
-        while True:
-            view = bed.act(bed.clients[1], "watch", seen, None)
-            assert view["changes"] > seen
-            seen = view["changes"]
-            if view["parts"][0]["health"] == "ready":
-                bed.told[1].append("seen")
-                return
+        bed.watch(1, lambda view: bool(view["parts"][0]["health"] == "ready"))
+        bed.told[1].append("seen")
 
     def final() -> None:
         assert bed.told[1] == ["seen"], f"told {bed.told}"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from fdcomm.errors import FdcommError, FencedError, HostLostError, StaleReportError, StatusBusyError
-from fdcomm.host.service import HostConfig
 from fdcomm.host.status_channel import StatusChannel
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from models.status_trace import accept
-from tests.schedules.hosted import HostBed
+from tests.schedules.component_bed import ComponentBed, Party
 
 __all__ = ("LARGER", "PROGRAMS", "Bed")
 
@@ -21,31 +19,19 @@ STAGES: Declared = [("kv_cache", 0, 1), ("prefix_tree", 1, 1)]
 ONE: Declared = [("kv_cache", 0, 1)]
 
 
-class Bed(HostBed):
-    """A host service with components, a session for each part and two for clients, and what these were told."""
+class Bed(ComponentBed):
+    """A host service with components, and what their parts reported."""
 
     def __init__(self, runtime: ControlledRuntime, declared: Declared) -> None:
-        super().__init__(runtime, HostConfig(2), "status", accept)
-        self.clients = [self.session(), self.session()]
-        self.act(self.clients[0], "declare", declared)
-        self.parties = [(name, part) for name, _, parts in declared for part in range(parts)]
-        self.sessions = {party: self.session() for party in self.parties}
-        self.told: list[list[object]] = [[], []]
-        self.reports: dict[tuple[str, int], list[object]] = {party: [] for party in self.parties}
-
-    def act(self, session: int, action: str, *args: object) -> Any:
-        """Call the host."""
-        return self.service.act(session, "status", action, *args)
+        parties = [(name, part) for name, _, parts in declared for part in range(parts)]
+        super().__init__(runtime, "status", accept, declared, parties)
+        self.reports: dict[Party, list[object]] = {party: [] for party in self.parties}
 
     def ask(self, client: int, goal: str, timeout: float | None = None) -> None:
-        """Ask, and note the outcome or the error's name."""
-        try:
-            end = self.act(self.clients[client], "ask", goal, timeout)
-            self.told[client].append("cancelled" if end["cancelled"] else end["outcome"])
-        except FdcommError as error:
-            self.told[client].append(type(error))
+        """Ask, and note the outcome or the error's type."""
+        self.tell(client, "ask", goal, timeout)
 
-    def serve(self, party: tuple[str, int], times: int, ok: bool = True) -> None:
+    def serve(self, party: Party, times: int, ok: bool = True) -> None:
         """Do what is asked, so many times, or until the host or the session ends."""
         name, part = party
         for _ in range(times):
@@ -219,13 +205,7 @@ def watcher(runtime: ControlledRuntime) -> Scenario:
     bed = Bed(runtime, ONE)
 
     def watch() -> None:
-        seen = -1
-        while True:
-            view = bed.act(bed.clients[1], "watch", seen, None)
-            assert view["changes"] > seen
-            seen = view["changes"]
-            if view["components"]["kv_cache"]["word"] == -2:
-                return
+        bed.watch(1, lambda view: bool(view["components"]["kv_cache"]["word"] == -2))
 
     def final() -> None:
         assert bed.told[0] == ["done"], f"told {bed.told}"

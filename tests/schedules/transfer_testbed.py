@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 from fdcomm import EngineCacheQueue
@@ -11,29 +10,27 @@ from fdcomm.errors import FdcommError
 from fdcomm.host.service import HostConfig
 from fdcomm.host.transfer_channel import TransferChannel
 from fdcomm.pause import PauseControl
-from fdcomm.testing import ControlledRuntime, Scenario
+from fdcomm.testing import ControlledRuntime
 from fdcomm.transfer import TransferLoop, TransferTask
 from fdcomm.transfer_tasks import TransferTasks
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_trace import accept
-from tests.schedules.hosted import HostBed
+from tests.schedules.hosted import HandleBed
 from tests.schedules.pause_testbed import World
 
 __all__ = ("LoopBed", "TransferBed")
 
 
-class TransferBed(HostBed):
+class TransferBed(HandleBed):
     """A host service, a client, and what it was told."""
 
     def __init__(self, runtime: ControlledRuntime, ranks: int, others: tuple[str, ...] = ()) -> None:
-        self.gone: set[int] = set()
-        super().__init__(runtime, HostConfig(ranks, kind="cache"), "transfer", accept, self._is_connected, others)
+        super().__init__(runtime, HostConfig(ranks, kind="cache"), "transfer", accept, others)
         channel = self.service.channel("transfer")
         if not isinstance(channel, TransferChannel):
             raise TypeError(channel)
         self.core = channel._core
         self.ranks = ranks
-        self._handles: list[EngineCacheQueue] = []
         self.queues = [self.handle(rank) for rank in range(ranks)]
         self.tasks = TransferTasks(self.handle(0, "producer"))
         self.told: list[Any] = []
@@ -41,15 +38,15 @@ class TransferBed(HostBed):
 
     def handle(self, client_id: int, role: Any = None) -> EngineCacheQueue:
         """Open a handle."""
-        queue = EngineCacheQueue(
-            num_client=self.ranks,
-            client_id=client_id,
-            role=role,
-            transport=InprocTransport(self.service),
-            runtime=self.runtime,
+        return self._kept(
+            EngineCacheQueue(
+                num_client=self.ranks,
+                client_id=client_id,
+                role=role,
+                transport=InprocTransport(self.service),
+                runtime=self.runtime,
+            )
         )
-        self._handles.append(queue)
-        return queue
 
     def act(self, rank: int, action: str, *args: Any) -> Any:
         """One call of a rank's loop."""
@@ -92,25 +89,6 @@ class TransferBed(HostBed):
             return
         assert found is not None
         self.tell((found.number, found.outcome, found.ranks))
-
-    def lose(self, queue: EngineCacheQueue) -> None:
-        """End the connection of a handle, and have the host notice."""
-        session = queue._welcome["session"]
-        self.runtime.access("connections", change=True)
-        self.gone.add(session)
-        self.service.lose_session(session)
-
-    def _is_connected(self, session: int) -> bool:
-        self.runtime.access("connections", change=False)
-        return session not in self.gone
-
-    def close(self) -> None:
-        """Close every handle."""
-        for handle in self._handles:
-            handle.close()
-
-    def scenario(self, tasks: Mapping[str, Callable[[], None]], final: Callable[[], None]) -> Scenario:
-        return replace(super().scenario(tasks, final), close=self.close)
 
     def invariant(self) -> None:
         """What must hold between any two critical sections."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,24 +13,14 @@ from fdcomm import EngineCacheQueue, PauseControl
 from models.dispatch_trace import accept_file
 from tests.faults.clean import nothing_is_left
 from tests.faults.remote import NIGHTLY
-from tests.races import nursery
 from tests.soak import pause
+from tests.soak.nursery import soak_nursery
 from tests.soak.pause_words import RANKS, THREADS, Words
 
-__all__ = ("nothing_is_left",)
+__all__ = ("nothing_is_left", "soak_nursery")
 
 pytestmark = pytest.mark.multiproc
 T = TypeVar("T")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _nursery() -> Iterator[None]:
-    """What forks the ranks outlives a test, and not this file."""
-    first = nursery.born("tests.soak")
-    with first.stdin, first.stdout:
-        first.wait()
-    yield
-    nursery.end()
 
 
 def test_cycles_with_kills_and_stops(seed: int, tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any
 
+import pytest
+
 from fdcomm import EngineWorkerQueue
 
-__all__ = ("LONG_S", "MOST", "Group", "Hosts", "take", "used")
+__all__ = ("LONG_S", "MOST", "Group", "Hosts", "group", "hosts", "take", "used")
 
 LONG_S = 60.0
 """Time limit of calls that must succeed: a watchdog."""
@@ -78,6 +80,19 @@ def used(group: Group) -> Iterator[Group]:
         yield group
     finally:
         group.close()
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    found = Hosts()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def group(hosts: Hosts) -> Iterator[Group]:
+    with used(hosts.group()) as found:
+        yield found
 
 
 def take(handle: EngineWorkerQueue) -> tuple[Any, bool]:

@@ -19,7 +19,9 @@ from fdcomm import (
 )
 from fdcomm.signals.files import default_directory
 from tests.conformance.waiting import until
-from tests.unit.queue_ring import LONG_S, Group, Hosts, take, used
+from tests.unit.queue_ring import LONG_S, Group, Hosts, group, hosts, take, used
+
+__all__ = ("group", "hosts")
 
 pytestmark = pytest.mark.multiproc
 
@@ -36,19 +38,6 @@ if sys.argv[4] == "killed":
     os.kill(os.getpid(), 9)
 queue.close()
 """
-
-
-@pytest.fixture(scope="module")
-def hosts() -> Iterator[Hosts]:
-    found = Hosts()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def group(hosts: Hosts) -> Iterator[Group]:
-    with used(hosts.group()) as found:
-        yield found
 
 
 @pytest.fixture

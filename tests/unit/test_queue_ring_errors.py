@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,22 +23,11 @@ from fdcomm import (
 )
 from fdcomm.ring.layout import WANT
 from tests.conformance.waiting import Background, until
-from tests.unit.queue_ring import LONG_S, MOST, Group, Hosts, take, used
+from tests.unit.queue_ring import LONG_S, MOST, Group, Hosts, group, hosts, take, used
+
+__all__ = ("group", "hosts")
 
 pytestmark = pytest.mark.multiproc
-
-
-@pytest.fixture(scope="module")
-def hosts() -> Iterator[Hosts]:
-    found = Hosts()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def group(hosts: Hosts) -> Iterator[Group]:
-    with used(hosts.group()) as found:
-        yield found
 
 
 def _sleeps(handle: EngineWorkerQueue) -> Callable[[], bool]:

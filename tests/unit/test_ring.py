@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,31 +18,9 @@ from fdcomm import (
     RankError,
 )
 from fdcomm.ring import RingReader, RingWriter
+from tests.unit.ring_of_two import LIMIT_S, Ring, attach, folder, ring
 
-_LIMIT_S = 20.0
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> str:
-    return str(tmp_path)
-
-
-@pytest.fixture
-def ring(folder: str) -> Iterator[tuple[RingWriter, RingReader, RingReader]]:
-    with RingWriter.create("ring", 2, depth=2, slot_bytes=1024, directory=folder) as writer:
-        with _reader(folder, 0) as one, _reader(folder, 1) as other:
-            yield writer, one, other
-
-
-def _reader(folder: str, rank: int) -> RingReader:
-    return RingReader.attach("ring", rank, directory=folder)
-
-
-Ring = tuple[RingWriter, RingReader, RingReader]
-
-
-def _files(folder: str) -> list[str]:
-    return sorted(os.listdir(folder))
+__all__ = ("folder", "ring")
 
 
 # -- putting and getting -------------------------------------------------------------------------------------------
@@ -53,7 +29,7 @@ def _files(folder: str) -> list[str]:
 def test_each_rank_gets_each_object_once_and_in_order(ring: Ring) -> None:
     writer, one, other = ring
     for number in range(20):
-        writer.put({"number": number}, _LIMIT_S)
+        writer.put({"number": number}, LIMIT_S)
         assert (one.available(), other.available()) == (1, 1)
         assert one.get(0)["number"] == other.get(0)["number"] == number
     with pytest.raises(CommTimeoutError, match="nothing was put"):
@@ -65,15 +41,15 @@ def test_each_rank_gets_each_object_once_and_in_order(ring: Ring) -> None:
 def test_every_size(ring: Ring, size: int) -> None:
     writer, one, other = ring
     for content in (os.urandom(size) for _ in range(4)):
-        writer.put([content], _LIMIT_S)
-        assert one.get(_LIMIT_S) == other.get(_LIMIT_S) == [content]
+        writer.put([content], LIMIT_S)
+        assert one.get(LIMIT_S) == other.get(LIMIT_S) == [content]
 
 
 def test_sizes_in_any_order(ring: Ring) -> None:
     writer, one, other = ring
     for size in (10, 200_000, 10, 100_000, 400_000, 0, 70_000, 2000, 100):
-        writer.put(bytes(size), _LIMIT_S)
-        assert len(one.get(_LIMIT_S)) == len(other.get(_LIMIT_S)) == size
+        writer.put(bytes(size), LIMIT_S)
+        assert len(one.get(LIMIT_S)) == len(other.get(LIMIT_S)) == size
     assert writer.statistics().overflow_segments <= 3
 
 
@@ -81,22 +57,22 @@ def test_sizes_in_any_order(ring: Ring) -> None:
 def test_arrays_are_the_readers_own(ring: Ring, count: int) -> None:
     writer, one, other = ring
     array = np.arange(count)
-    writer.put({"a": array, "b": array[::-1].copy(), "text": "x"}, _LIMIT_S)
-    got = one.get(_LIMIT_S)
+    writer.put({"a": array, "b": array[::-1].copy(), "text": "x"}, LIMIT_S)
+    got = one.get(LIMIT_S)
     got["a"][0] = 77
     assert (got["b"] == array[::-1]).all()
-    assert (other.get(_LIMIT_S)["a"] == array).all()
+    assert (other.get(LIMIT_S)["a"] == array).all()
 
 
 @pytest.mark.parametrize("count", [4, 20_000])
 def test_a_lease_gives_views_and_keeps_the_slot(ring: Ring, count: int) -> None:
     writer, one, other = ring
-    writer.put(np.arange(count), _LIMIT_S)
-    with one.lease(_LIMIT_S) as array:
+    writer.put(np.arange(count), LIMIT_S)
+    with one.lease(LIMIT_S) as array:
         assert not array.flags.writeable
         assert array[-1] == count - 1
         del array
-        other.get(_LIMIT_S)
+        other.get(LIMIT_S)
         assert writer.statistics().passed == 0
     assert writer.statistics().passed == 1
 
@@ -104,8 +80,8 @@ def test_a_lease_gives_views_and_keeps_the_slot(ring: Ring, count: int) -> None:
 def test_a_put_waits_for_the_slowest_and_names_it(ring: Ring) -> None:
     writer, one, _ = ring
     for number in range(2):
-        writer.put(number, _LIMIT_S)
-        one.get(_LIMIT_S)
+        writer.put(number, LIMIT_S)
+        one.get(LIMIT_S)
     with pytest.raises(CommTimeoutError) as error:
         writer.put(2, 0.05)
     assert error.value.missing == (1,)
@@ -117,11 +93,11 @@ def test_a_put_waits_for_the_slowest_and_names_it(ring: Ring) -> None:
 def test_what_cannot_be_pickled_is_not_put(ring: Ring) -> None:
     writer, one, _ = ring
     with pytest.raises(PayloadError):
-        writer.put(threading.Lock(), _LIMIT_S)
-    writer.put(b"x" * 100_000, _LIMIT_S)
-    one.get(_LIMIT_S)
+        writer.put(threading.Lock(), LIMIT_S)
+    writer.put(b"x" * 100_000, LIMIT_S)
+    one.get(LIMIT_S)
     with pytest.raises(PayloadError):
-        writer.put([b"x" * 100_000, threading.Lock()], _LIMIT_S)
+        writer.put([b"x" * 100_000, threading.Lock()], LIMIT_S)
     assert writer.statistics().published == 1
 
 
@@ -136,11 +112,11 @@ class Unreadable:
 
 def test_what_cannot_be_made_counts_as_taken(ring: Ring) -> None:
     writer, one, _ = ring
-    writer.put(Unreadable(), _LIMIT_S)
-    writer.put(1, _LIMIT_S)
+    writer.put(Unreadable(), LIMIT_S)
+    writer.put(1, LIMIT_S)
     with pytest.raises(PayloadError, match="not here"):
-        one.get(_LIMIT_S)
-    assert one.get(_LIMIT_S) == 1
+        one.get(LIMIT_S)
+    assert one.get(LIMIT_S) == 1
 
 
 def test_several_threads_put_and_get(ring: Ring) -> None:
@@ -149,11 +125,11 @@ def test_several_threads_put_and_get(ring: Ring) -> None:
 
     def put(first: int) -> None:
         for number in range(first, first + 20):
-            writer.put(number, _LIMIT_S)
+            writer.put(number, LIMIT_S)
 
     def get(reader: RingReader, into: list[int]) -> None:
         for _ in range(20):
-            into.append(reader.get(_LIMIT_S))
+            into.append(reader.get(LIMIT_S))
 
     pairs = [(one, got[0]), (one, got[0]), (other, got[1]), (other, got[1])]
     threads = [threading.Thread(target=put, args=(first,)) for first in (0, 100)]
@@ -161,7 +137,7 @@ def test_several_threads_put_and_get(ring: Ring) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(_LIMIT_S)
+        thread.join(LIMIT_S)
     assert sorted(got[0]) == sorted(got[1]) == [*range(20), *range(100, 120)]
 
 
@@ -171,47 +147,47 @@ def test_several_threads_put_and_get(ring: Ring) -> None:
 def test_one_reader_of_a_rank_at_a_time(ring: Ring, folder: str) -> None:
     writer, one, _ = ring
     with pytest.raises(DuplicateRankError, match=f"process {os.getpid()} reads"):
-        _reader(folder, 0)
-    writer.put(1, _LIMIT_S)
+        attach(folder, 0)
+    writer.put(1, LIMIT_S)
     one.close()
-    with _reader(folder, 0) as again:
-        assert again.get(_LIMIT_S) == 1
+    with attach(folder, 0) as again:
+        assert again.get(LIMIT_S) == 1
 
 
 @pytest.mark.parametrize("rank", [-1, 2, True, "0"])
 def test_what_is_no_rank(ring: Ring, folder: str, rank: Any) -> None:
     with pytest.raises(RankError):
-        _reader(folder, rank)
+        attach(folder, rank)
 
 
 def test_a_rank_that_is_given_up_is_not_waited_for_and_comes_back(ring: Ring, folder: str) -> None:
     writer, one, other = ring
     for number in (1, 2):
-        writer.put(number, _LIMIT_S)
-        one.get(_LIMIT_S)
+        writer.put(number, LIMIT_S)
+        one.get(LIMIT_S)
     assert writer.fence(1)
     assert not writer.fence(1)
-    writer.put(3, _LIMIT_S)
+    writer.put(3, LIMIT_S)
     with pytest.raises(FencedError):
-        other.get(_LIMIT_S)
+        other.get(LIMIT_S)
     assert writer.statistics().lost == (1,)
-    with _reader(folder, 1) as again:
+    with attach(folder, 1) as again:
         assert writer.statistics().counted == (0, 1)
-        assert again.get(_LIMIT_S) == one.get(_LIMIT_S) == 3
+        assert again.get(LIMIT_S) == one.get(LIMIT_S) == 3
         with pytest.raises(DuplicateRankError):
-            _reader(folder, 1)
+            attach(folder, 1)
 
 
 def test_payloads_that_a_given_up_reader_may_be_in_are_left_alone(ring: Ring) -> None:
     writer, one, other = ring
-    writer.put(np.zeros(50_000), _LIMIT_S)
-    lease = one.lease(_LIMIT_S)
+    writer.put(np.zeros(50_000), LIMIT_S)
+    lease = one.lease(LIMIT_S)
     with lease as array:
         writer.fence(0)
-        other.get(_LIMIT_S)
+        other.get(LIMIT_S)
         for _ in range(3):
-            writer.put(np.ones(50_000), _LIMIT_S)
-            other.get(_LIMIT_S)
+            writer.put(np.ones(50_000), LIMIT_S)
+            other.get(LIMIT_S)
         assert not array.any()
         del array
         with pytest.raises(FencedError):
@@ -223,21 +199,21 @@ def test_when_nobody_is_counted_a_full_ring_says_so(ring: Ring) -> None:
     for rank in (0, 1):
         writer.fence(rank)
     for number in (1, 2):
-        writer.put(number, _LIMIT_S)
+        writer.put(number, LIMIT_S)
     with pytest.raises(PeerLostError):
-        writer.put(3, _LIMIT_S)
+        writer.put(3, LIMIT_S)
 
 
 def test_another_writer_waits_until_the_first_is_gone_and_goes_on(ring: Ring, folder: str) -> None:
     writer, one, _ = ring
-    writer.put(1, _LIMIT_S)
+    writer.put(1, LIMIT_S)
     with pytest.raises(CommTimeoutError, match=f"by process {os.getpid()}"):
         RingWriter.take_over("ring", directory=folder, timeout=0.02)
-    writer.put(b"x" * 5000, _LIMIT_S)
+    writer.put(b"x" * 5000, LIMIT_S)
     writer.close(remove=False)
     with RingWriter.take_over("ring", directory=folder) as second:
-        assert one.get(_LIMIT_S) == 1
-        assert len(one.get(_LIMIT_S)) == 5000
+        assert one.get(LIMIT_S) == 1
+        assert len(one.get(LIMIT_S)) == 5000
         assert second.statistics().published == 2
 
 
@@ -246,16 +222,16 @@ def test_another_writer_waits_until_the_first_is_gone_and_goes_on(ring: Ring, fo
 
 def test_a_clear_takes_back_what_nobody_has_begun(ring: Ring) -> None:
     writer, one, other = ring
-    writer.put(1, _LIMIT_S)
-    writer.put(2, _LIMIT_S)
-    one.get(_LIMIT_S)
+    writer.put(1, LIMIT_S)
+    writer.put(2, LIMIT_S)
+    one.get(LIMIT_S)
     assert other.clear(0)
     assert not one.clear(0)
     assert (writer.epoch, one.available(), other.available()) == (1, 0, 1)
-    assert other.get(_LIMIT_S) == 1
+    assert other.get(LIMIT_S) == 1
     with pytest.raises(CommTimeoutError):
         other.get(0.01)
     with pytest.raises(CommTimeoutError):
         one.get(0.01)
-    writer.put(3, _LIMIT_S)
-    assert one.get(_LIMIT_S) == other.get(_LIMIT_S) == 3
+    writer.put(3, LIMIT_S)
+    assert one.get(LIMIT_S) == other.get(LIMIT_S) == 3

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -25,39 +23,17 @@ from fdcomm.ring import RingReader, RingWriter
 from fdcomm.ring.layout import PID, Shape
 from fdcomm.ring.memory import Memory, require_order
 from fdcomm.signals.kernel import SystemKernel
+from tests.unit.ring_of_two import LIMIT_S, Ring, attach, files, folder, ring
 
-_LIMIT_S = 20.0
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> str:
-    return str(tmp_path)
-
-
-@pytest.fixture
-def ring(folder: str) -> Iterator[tuple[RingWriter, RingReader, RingReader]]:
-    with RingWriter.create("ring", 2, depth=2, slot_bytes=1024, directory=folder) as writer:
-        with _reader(folder, 0) as one, _reader(folder, 1) as other:
-            yield writer, one, other
-
-
-def _reader(folder: str, rank: int) -> RingReader:
-    return RingReader.attach("ring", rank, directory=folder)
-
-
-Ring = tuple[RingWriter, RingReader, RingReader]
-
-
-def _files(folder: str) -> list[str]:
-    return sorted(os.listdir(folder))
+__all__ = ("folder", "ring")
 
 
 def test_nothing_is_left(folder: str) -> None:
-    with RingWriter.create("ring", 1, slot_bytes=64, directory=folder) as writer, _reader(folder, 0) as reader:
-        writer.put(b"x" * 1000, _LIMIT_S)
-        reader.get(_LIMIT_S)
-        assert len(_files(folder)) == 2
-    assert _files(folder) == []
+    with RingWriter.create("ring", 1, slot_bytes=64, directory=folder) as writer, attach(folder, 0) as reader:
+        writer.put(b"x" * 1000, LIMIT_S)
+        reader.get(LIMIT_S)
+        assert len(files(folder)) == 2
+    assert files(folder) == []
 
 
 def test_a_closed_ring_says_so(ring: Ring) -> None:
@@ -66,9 +42,9 @@ def test_a_closed_ring_says_so(ring: Ring) -> None:
         thing.close()
         thing.close()
     with pytest.raises(ClosedError):
-        one.get(_LIMIT_S)
+        one.get(LIMIT_S)
     with pytest.raises(ClosedError):
-        writer.put(1, _LIMIT_S)
+        writer.put(1, LIMIT_S)
 
 
 def test_a_get_that_waits_is_told_of_the_close(ring: Ring) -> None:
@@ -84,15 +60,15 @@ def test_a_get_that_waits_is_told_of_the_close(ring: Ring) -> None:
     thread = threading.Thread(target=get)
     thread.start()
     one.close()
-    thread.join(_LIMIT_S)
+    thread.join(LIMIT_S)
     assert told == [ClosedError]
 
 
 def test_a_get_that_waits_is_told_that_the_ring_was_removed(ring: Ring) -> None:
     writer, one, other = ring
-    writer.put(1, _LIMIT_S)
+    writer.put(1, LIMIT_S)
     writer.close()
-    assert one.get(_LIMIT_S) == 1
+    assert one.get(LIMIT_S) == 1
     with pytest.raises(SignalReplacedError):
         one.get(None)
     other.close()
@@ -113,8 +89,8 @@ def test_a_forked_child_is_refused(ring: Ring) -> None:
         finally:
             os._exit(code)
     assert os.waitpid(child, 0)[1] == 0
-    writer.put(2, _LIMIT_S)
-    assert one.get(_LIMIT_S) == 2
+    writer.put(2, LIMIT_S)
+    assert one.get(LIMIT_S) == 2
 
 
 def test_what_is_refused(ring: Ring, folder: str) -> None:
@@ -134,7 +110,7 @@ def test_what_is_no_ring(folder: str) -> None:
     from fdcomm import IPCSignal
 
     with IPCSignal("ring", shm_size=4096, directory=folder), pytest.raises(SignalMismatchError):
-        _reader(folder, 0)
+        attach(folder, 0)
 
 
 def test_other_processors_are_refused() -> None:
@@ -148,9 +124,9 @@ def test_without_barriers_of_others_a_fence_follows_each_store(folder: str, monk
     monkeypatch.setattr(SystemKernel, "joins_barriers", lambda self: False)
     fences: list[int] = []
     monkeypatch.setattr(SystemKernel, "fence", lambda self: fences.append(1))
-    with RingWriter.create("ring", 1, directory=folder) as writer, _reader(folder, 0) as reader:
-        writer.put(1, _LIMIT_S)
-        assert reader.get(_LIMIT_S) == 1
+    with RingWriter.create("ring", 1, directory=folder) as writer, attach(folder, 0) as reader:
+        writer.put(1, LIMIT_S)
+        assert reader.get(LIMIT_S) == 1
         assert len(fences) == 3
         assert not writer.statistics().barrier
 
@@ -165,15 +141,15 @@ def test_words_of_different_storers_are_on_different_lines() -> None:
 
 def test_a_reader_in_order_leaves_no_process_in_its_line(folder: str) -> None:
     with RingWriter.create("ring", 1, directory=folder) as writer:
-        with _reader(folder, 0):
+        with attach(folder, 0):
             assert writer.statistics().away == ()
         assert writer.statistics().away == (0,)
 
 
 def test_a_rank_that_never_comes_holds_the_ring_up(folder: str) -> None:
-    with RingWriter.create("ring", 2, directory=folder) as writer, _reader(folder, 0) as reader:
-        writer.put(1, _LIMIT_S)
-        reader.get(_LIMIT_S)
+    with RingWriter.create("ring", 2, directory=folder) as writer, attach(folder, 0) as reader:
+        writer.put(1, LIMIT_S)
+        reader.get(LIMIT_S)
         with pytest.raises(CommTimeoutError) as error:
             writer.put(2, 0.3)
         assert error.value.missing == (1,)
