@@ -15,15 +15,15 @@ from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
 from models.readiness import Readiness
 from models.readiness_state import DEAD, LIVE, Config, State, initial_state
-from models.recorded import Event, Malformed, after_it, check_next, differing, in_words, read
+from models.recorded import Event, Malformed, after_it, differing, in_words, read
+from models.recorded_components import Events, answered, listed_components
 from models.recorded_lines import accept_lines
 
 __all__ = ("PROTOCOL", "Shape", "accept", "accept_channel", "accept_file", "shape_of")
 
 PROTOCOL = "readiness"
 _OF_PART = ("component", "rank")
-# Action -> its arguments, and what it answers.
-_EVENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_EVENTS: Events = {
     "Join": (_OF_PART, ("inc",)),
     "Fence": (_OF_PART, ()),
     "Leave": (_OF_PART, ()),
@@ -93,10 +93,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
 
 
 def _declared(event: Event) -> Shape:
-    args = event.get("args")
-    declared = args.get("components") if isinstance(args, dict) else None
-    if event["action"] != "Declare" or event.get("seq") != 1 or not isinstance(declared, list) or not declared:
-        raise Malformed("the first event after Open must be Declare, with components")
+    declared = listed_components(event)
     for one in declared:
         fits = isinstance(one, list) and [type(value) for value in one] == [str, int, list] and one[1] >= 1
         if not fits or not set(one[2]) <= {other[0] for other in declared}:
@@ -130,17 +127,7 @@ def shape_of(declared: list[tuple[str, int, tuple[str, ...]]]) -> Shape:
 
 
 def _observe(event: Event, number: int, shape: Shape) -> Observation[State]:
-    name, args, result, post = event["action"], event.get("args"), event.get("result"), event.get("post")
-    check_next(event, number)
-    if name not in _EVENTS:
-        raise Malformed(f"{name!r} is not an action that a host can see")
-    wanted, answers = _EVENTS[name]
-    if not isinstance(args, dict) or set(args) != set(wanted):
-        raise Malformed(f"args of {name} must be {wanted}, not {args}")
-    if not isinstance(result, dict) or set(result) != set(answers):
-        raise Malformed(f"result of {name} must be {answers}, not {result}")
-    if not isinstance(post, dict) or set(post) != set(_POST):
-        raise Malformed(f"post must have exactly {_POST}")
+    name, args, result, post = answered(event, number, _EVENTS, _POST)
     action = _action(name, args, shape)
     silent = Action(_SILENT[name], action.params) if name in _SILENT else None
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
-from models.recorded import Event, Malformed, after_it, check_next, differing, in_words, read
+from models.recorded import Event, Malformed, after_it, differing, in_words, read
+from models.recorded_components import Events, answered, listed_components
 from models.recorded_lines import accept_lines
 from models.status import Status
 from models.status_state import LOST, Config, State, initial_state
@@ -22,8 +23,7 @@ __all__ = ("PROTOCOL", "accept", "accept_channel", "accept_file")
 
 PROTOCOL = "status"
 _OF_PART = ("component", "part")
-# Action -> its arguments, and what it answers.
-_EVENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_EVENTS: Events = {
     "Join": (_OF_PART, ()),
     "Fence": (_OF_PART, ()),
     "Ask": (("goal",), ("number", "outcome")),
@@ -76,10 +76,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
 
 def _shape(event: Event) -> Shape:
     """Return the components of a Declare event: those of a stage are numbered together, as the model wants it."""
-    args = event.get("args")
-    declared = args.get("components") if isinstance(args, dict) else None
-    if event["action"] != "Declare" or event.get("seq") != 1 or not isinstance(declared, list) or not declared:
-        raise Malformed("the first event after Open must be Declare, with components")
+    declared = listed_components(event)
     for one in declared:
         fits = isinstance(one, list) and len(one) == 3 and isinstance(one[0], str)
         if not fits or not all(type(n) is int for n in one[1:]) or one[2] < 1:
@@ -106,19 +103,9 @@ def _shape(event: Event) -> Shape:
 
 
 def _observe(event: Event, number: int, shape: Shape) -> Observation[State]:
-    name, args, result, post = event["action"], event.get("args"), event.get("result"), event.get("post")
-    check_next(event, number)
-    if name not in _EVENTS:
-        raise Malformed(f"{name!r} is not an action that a host can see")
-    wanted, answers = _EVENTS[name]
-    if not isinstance(args, dict) or set(args) != set(wanted):
-        raise Malformed(f"args of {name} must be {wanted}, not {args}")
-    if not isinstance(result, dict) or set(result) != set(answers):
-        raise Malformed(f"result of {name} must be {answers}, not {result}")
-    if not isinstance(post, dict) or set(post) != set(_POST):
-        raise Malformed(f"post must have exactly {_POST}")
+    name, args, result, post = answered(event, number, _EVENTS, _POST)
     params: list[tuple[str, int]] = []
-    for key in wanted:
+    for key in _EVENTS[name][0]:
         value = shape.numbers.get(args[key]) if key == "component" and isinstance(args[key], str) else args[key]
         if type(value) is not int or value < 0:
             raise Malformed(f"{key} {args[key]!r} is not one that was declared, or no number from 0")
