@@ -6,19 +6,17 @@ and replica. The numbers ``seq`` are given inside the host's critical section: 1
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.barrier import Barrier
 from models.barrier_state import LOST, UNSAID, Config, State, initial_state
 from models.kernel import Action
+from models.recorded import Event, Malformed, after_it, check_next, differing, in_words, not_opened, read
+from models.recorded_lines import accept_lines
 
-__all__ = ("FORMAT", "PREFIX", "accept", "accept_file")
+__all__ = ("PREFIX", "accept", "accept_file")
 
-FORMAT = 1
 PREFIX = "barriers."
 _OF_RANK = ("Join", "Leave", "Fence", "Timeout")
 _WAITS = ("Arrive", "Pass", "Mismatch", "Refuse")
@@ -30,12 +28,6 @@ _ARGS = {
 }
 _POST = {"generation", "arrived", "broken", "aborts", "lost"}
 
-Event = dict[str, Any]
-
-
-class _Malformed(Exception):
-    """The line is not an event of this format."""
-
 
 def accept_file(path: str) -> list[Verdict]:
     """Judge every group of barriers in a trace file."""
@@ -45,29 +37,8 @@ def accept_file(path: str) -> list[Verdict]:
 
 def accept(lines: Iterable[str]) -> list[Verdict]:
     """Judge every group of barriers in a trace. A line that cannot be read rejects the whole trace."""
-    channels: dict[tuple[str, int], list[Event]] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            event = _parse(line)
-        except _Malformed as error:
-            return [Verdict("trace", False, number, f"line {number}: {error}", line.strip()[:200])]
-        if event["protocol"].startswith(PREFIX):
-            channels.setdefault((event["protocol"], event["dp"]), []).append(event)
-    if not channels:
-        return [Verdict("trace", False, 0, "the trace has no barriers: there is no Open event of any")]
-    return [_accept_channel(f"{name} dp={dp}", channels[name, dp]) for name, dp in sorted(channels)]
-
-
-def _parse(line: str) -> Event:
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        raise _Malformed(f"not JSON ({error})") from None
-    if not isinstance(event, dict) or event.get("v") != FORMAT:
-        raise _Malformed(f"not an event of format {FORMAT}")
-    if not all(isinstance(event.get(key), str) for key in ("protocol", "action")) or type(event.get("dp")) is not int:
-        raise _Malformed("protocol and action must be strings, and dp an integer")
-    return event
+    nothing = "the trace has no barriers: there is no Open event of any"
+    return accept_lines(lines, lambda protocol: protocol.startswith(PREFIX), _accept_channel, nothing)
 
 
 def _accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -75,8 +46,7 @@ def _accept_channel(channel: str, events: list[Event]) -> Verdict:
     ranks, names = opening.get("ranks"), opening.get("barriers")
     good = type(ranks) is int and ranks >= 1 and isinstance(names, list) and names
     if opening["action"] != "Open" or not good or not all(isinstance(name, str) for name in names or ()):
-        reason = "the first event must be Open, with ranks and the names of the barriers"
-        return Verdict(channel, False, 1, reason, json.dumps(opening))
+        return not_opened(channel, opening, "ranks and the names of the barriers")
     assert isinstance(ranks, int)
     everybody = frozenset(range(ranks))
     labels = _labels(rest)
@@ -89,22 +59,8 @@ def _accept_channel(channel: str, events: list[Event]) -> Verdict:
         leavers=everybody,
         mortal=everybody,
     )
-    observations: list[Observation[State]] = []
-    wrong, seq = "", 0
-    for event in rest:
-        try:
-            if type(event.get("seq")) is not int or event["seq"] != seq + 1:
-                raise _Malformed(f"events are missing, doubled or out of order: {seq + 1} is next")
-            seq += 1
-            observations.append(_observe(event, names or [], labels))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(_Named(config), [initial_state(config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
-    return verdict
+    reading = read(rest, lambda event, number: _observe(event, number, names or [], labels))
+    return reading.ended(judge(_Named(config), [initial_state(config)], reading.found, channel))
 
 
 class _Named(Barrier):
@@ -126,17 +82,18 @@ def _labels(events: Iterable[Event]) -> dict[str, int]:
     return found
 
 
-def _observe(event: Event, names: Sequence[str], labels: dict[str, int]) -> Observation[State]:
+def _observe(event: Event, number: int, names: Sequence[str], labels: dict[str, int]) -> Observation[State]:
     name, args, result, post = event["action"], event.get("args"), event.get("result", {}), event.get("post")
+    check_next(event, number)
     wanted = _ARGS.get(name)
     if wanted is None:
-        raise _Malformed(f"{name!r} is not an action that a host can see")
+        raise Malformed(f"{name!r} is not an action that a host can see")
     if not isinstance(args, dict) or set(args) != set(wanted):
-        raise _Malformed(f"args of {name} must be {wanted}, not {args}")
+        raise Malformed(f"args of {name} must be {wanted}, not {args}")
     if result != {}:
-        raise _Malformed(f"{name} has no result, and this one has {result}")
+        raise Malformed(f"{name} has no result, and this one has {result}")
     if not isinstance(post, dict) or set(post) != _POST:
-        raise _Malformed(f"post must have exactly {sorted(_POST)}")
+        raise Malformed(f"post must have exactly {sorted(_POST)}")
     values: dict[str, int] = {}
     for key in wanted:
         values[key] = _value(key, args[key], names, labels)
@@ -156,29 +113,22 @@ def _observe(event: Event, names: Sequence[str], labels: dict[str, int]) -> Obse
             "aborts": list(after.aborts),
             "lost": [rank for rank, status in enumerate(after.status) if status == LOST],
         }
-        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
-        return f"after it {', '.join(wrong)}" if wrong else ""
+        return after_it(differing(post, shown))
 
-    return Observation(_text(event), action, differs, silent)
+    return Observation(in_words(event), action, differs, silent)
 
 
 def _value(key: str, value: object, names: Sequence[str], labels: dict[str, int]) -> int:
     if key == "barrier":
         if value not in names:
-            raise _Malformed(f"there is no barrier {value!r}: Open says {', '.join(names)}")
+            raise Malformed(f"there is no barrier {value!r}: Open says {', '.join(names)}")
         return list(names).index(str(value))
     if key == "label":
         if not isinstance(value, str):
-            raise _Malformed(f"label {value!r} is not a string")
+            raise Malformed(f"label {value!r} is not a string")
         return labels[value]
     if key == "round" and value is None:
         return UNSAID
     if type(value) is not int or value < 0:
-        raise _Malformed(f"{key} {value!r} is not a number from 0")
+        raise Malformed(f"{key} {value!r} is not a number from 0")
     return value
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event['action']}({shown})"

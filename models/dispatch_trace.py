@@ -9,7 +9,6 @@ tasks are dispatch without clears.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
@@ -18,8 +17,10 @@ from models.acceptance import Observation, Verdict, judge
 from models.dispatch import Dispatch
 from models.dispatch_state import DOWN, Config, State, initial_state
 from models.kernel import Action
+from models.recorded import Event, Malformed, after_it, differing, not_opened, read, with_result
+from models.recorded_lines import accept_lines, formatted
 
-__all__ = ("CHANNELS", "FORMAT", "JUDGES", "READS", "accept", "accept_file")
+__all__ = ("CHANNELS", "JUDGES", "READS", "accept", "accept_file")
 
 CHANNELS = ("dispatch", "bitmask", "cache_info", "connect")
 _WITHOUT_CLEAR = ("cache_info", "connect")
@@ -46,18 +47,11 @@ JUDGES = {
 }
 """Protocol -> the module whose ``accept_channel(channel, events)`` judges it. What stands before a dot counts."""
 
-FORMAT = 1
 READS = ("ExistTasks", "NumTasks", "TaskTicket")
 _SILENT = {"Fence": ("Crash", "rank"), "FenceProducer": ("CrashProducer", "producer")}
 _WITH_ID = ("CallPut", "PutTasks", "PutLost", "PutTimeout")
 _OF_RANK = ("Join", "Leave", "Fence", "GetTasks", "ClearRank")
 _OF_PRODUCER = ("Connect", "Disconnect", "FenceProducer", "ClearProducer", *_WITH_ID)
-
-Event = dict[str, Any]
-
-
-class _Malformed(Exception):
-    """The line is not an event of this format."""
 
 
 def accept_file(path: str, only: Collection[str] | None = None) -> list[Verdict]:
@@ -68,17 +62,13 @@ def accept_file(path: str, only: Collection[str] | None = None) -> list[Verdict]
 
 def accept(lines: Iterable[str], only: Collection[str] | None = None) -> list[Verdict]:
     """Judge every channel of a trace. A line that cannot be read rejects the whole trace."""
-    channels: dict[tuple[str, int], list[Event]] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            event = _parse(line, only)
-        except _Malformed as error:
-            return [Verdict("trace", False, number, f"line {number}: {error}", line.strip()[:200])]
-        if only is None or event["protocol"] in only:
-            channels.setdefault((event["protocol"], event["dp"]), []).append(event)
-    if not channels:
-        return [Verdict("trace", False, 0, "the trace is empty: there is no Open event")]
-    return [_judge_of(protocol)(f"{protocol} dp={dp}", channels[protocol, dp]) for protocol, dp in sorted(channels)]
+    return accept_lines(
+        lines,
+        lambda protocol: only is None or protocol in only,
+        lambda channel, events: _judge_of(events[0]["protocol"])(channel, events),
+        "the trace is empty: there is no Open event",
+        lambda line: _parse(line, only),
+    )
 
 
 def _judge_of(protocol: str) -> Callable[[str, list[Event]], Verdict]:
@@ -92,16 +82,11 @@ def _kind(protocol: str) -> str:
 
 
 def _parse(line: str, only: Collection[str] | None) -> Event:
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        raise _Malformed(f"not JSON ({error})") from None
-    if not isinstance(event, dict) or event.get("v") != FORMAT:
-        raise _Malformed(f"not an event of format {FORMAT}")
+    event = formatted(line)
     if _kind(str(event.get("protocol"))) not in JUDGES and only is None:
-        raise _Malformed(f"protocol {event.get('protocol')!r} is not dispatch, or any other that is known here")
+        raise Malformed(f"protocol {event.get('protocol')!r} is not dispatch, or any other that is known here")
     if type(event.get("dp")) is not int or not isinstance(event.get("action"), str):
-        raise _Malformed("dp must be an integer and action a string")
+        raise Malformed("dp must be an integer and action a string")
     return event
 
 
@@ -111,8 +96,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     shape = (opening.get("ranks"), opening.get("depth"))
     usable = opening.get("protocol") not in _WITHOUT_CLEAR or opening.get("depth") == 1
     if opening["action"] != "Open" or not usable or not all(type(value) is int and value >= 1 for value in shape):
-        reason = "the first event must be Open, with ranks and depth"
-        return Verdict(channel, False, 1, reason, json.dumps(opening))
+        return not_opened(channel, opening, "ranks and depth")
     producers = [event.get("args", {}).get("producer") for event in rest if isinstance(event.get("args"), dict)]
     config = Config(
         ranks=opening["ranks"],
@@ -126,22 +110,17 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     config = replace(
         config, leavers=everybody, mortal=everybody, mortal_producers=all_producers, quitters=all_producers
     )
-    observations: list[Observation[State]] = []
-    wrong, seq = "", 0
-    for event in rest:
-        try:
-            seq = _next_seq(event, seq)
-            if opening["protocol"] in _WITHOUT_CLEAR and event["action"] in ("ClearRank", "ClearProducer"):
-                raise _Malformed(f"{opening['protocol']} has no {event['action']}")
-            observations.append(_observe(event))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(Dispatch(config), [initial_state(config, DOWN)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
-    return verdict
+    seq = 0
+
+    def observe(event: Event, _: int) -> Observation[State]:
+        nonlocal seq
+        seq = _next_seq(event, seq)
+        if opening["protocol"] in _WITHOUT_CLEAR and event["action"] in ("ClearRank", "ClearProducer"):
+            raise Malformed(f"{opening['protocol']} has no {event['action']}")
+        return _observe(event)
+
+    reading = read(rest, observe, with_result)
+    return reading.ended(judge(Dispatch(config), [initial_state(config, DOWN)], reading.found, channel))
 
 
 def _next_seq(event: Event, last: int) -> int:
@@ -149,21 +128,21 @@ def _next_seq(event: Event, last: int) -> int:
         return last
     seq = event.get("seq")
     if type(seq) is not int or seq != last + 1:
-        raise _Malformed(f"events are missing, doubled or out of order: seq is {seq}, and {last + 1} is next")
+        raise Malformed(f"events are missing, doubled or out of order: seq is {seq}, and {last + 1} is next")
     return seq
 
 
 def _observe(event: Event) -> Observation[State]:
     name, args, result = event["action"], event.get("args", {}), event.get("result", {})
     if not isinstance(args, dict) or not isinstance(result, dict):
-        raise _Malformed("args and result must be objects")
+        raise Malformed("args and result must be objects")
     if name in READS:
-        return Observation(_text(event), None, _read_differs(name, args, result))
+        return Observation(with_result(event), None, _read_differs(name, args, result))
     if name not in (*_OF_RANK, *_OF_PRODUCER):
-        raise _Malformed(f"{name!r} is not an action that a host can see")
+        raise Malformed(f"{name!r} is not an action that a host can see")
     wanted = ("rank",) if name in _OF_RANK else ("producer", "id") if name in _WITH_ID else ("producer",)
     if set(args) != set(wanted) or not all(type(args[key]) is int for key in wanted):
-        raise _Malformed(f"args of {name} must be integers {wanted}, not {args}")
+        raise Malformed(f"args of {name} must be integers {wanted}, not {args}")
     action = Action(name, tuple((key, args[key]) for key in wanted))
     silent = None
     if name in _SILENT:
@@ -171,7 +150,7 @@ def _observe(event: Event) -> Observation[State]:
         silent = Action(crash, ((key, args[key]),))
     post = event.get("post")
     if not isinstance(post, dict) or set(post) != {"calls", "epoch", "exist", "log", "waiting"}:
-        raise _Malformed("post must have calls, epoch, exist, log and waiting")
+        raise Malformed("post must have calls, epoch, exist, log and waiting")
 
     def differs(before: State, after: State) -> str:
         expected = _expected_result(action, before, after)
@@ -184,10 +163,9 @@ def _observe(event: Event) -> Observation[State]:
             "log": [entry.id for entry in after.log],
             "waiting": [call.id for call in after.waiting],
         }
-        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
-        return f"after it {', '.join(wrong)}" if wrong else ""
+        return after_it(differing(post, shown))
 
-    return Observation(_text(event), action, differs, silent)
+    return Observation(with_result(event), action, differs, silent)
 
 
 def _expected_result(action: Action, before: State, after: State) -> dict[str, Any]:
@@ -203,7 +181,7 @@ def _expected_result(action: Action, before: State, after: State) -> dict[str, A
 def _read_differs(name: str, args: Event, result: Event) -> Callable[[State, State], str]:
     rank = args.get("rank")
     if set(result) != {"value"} or (name == "TaskTicket" and type(rank) is not int):
-        raise _Malformed(f"{name} must have result.value (TaskTicket also args.rank)")
+        raise Malformed(f"{name} must have result.value (TaskTicket also args.rank)")
 
     def differs(state: State, _: State) -> str:
         expected: bool | int
@@ -218,9 +196,3 @@ def _read_differs(name: str, args: Event, result: Event) -> Callable[[State, Sta
         return "" if result["value"] == expected else f"it read {result['value']}, and the model says {expected}"
 
     return differs
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event['action']}({shown}) -> {json.dumps(event.get('result', {}))}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.gate import Config, Gate, State
 from models.gate_state import initial_state
 from models.kernel import Action
+from models.recorded import Event, Malformed, check_seq, not_opened, read, with_result
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
 _ARGS = {
     **dict.fromkeys(("Join", "Leave", "Fence", "Vanish", "Reappear"), ("rank",)),
     **dict.fromkeys(("PutAnswer", "RefuseLate"), ("rank", "key")),
@@ -21,47 +20,30 @@ _ARGS = {
 }
 
 
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
-
-
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
     """Judge one channel."""
     opening, *rest = events
     shape = [opening.get(name) for name in ("ranks", "capacity", "max_late")]
     if opening.get("action") != "Open" or not all(type(value) is int and value >= 1 for value in shape):
-        reason = "the first event must be Open, with ranks, capacity and max_late"
-        return Verdict(channel, False, 1, reason, json.dumps(opening))
+        return not_opened(channel, opening, "ranks, capacity and max_late")
     ranks, capacity, max_late = (opening[name] for name in ("ranks", "capacity", "max_late"))
     keys: dict[str, int] = {}
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for number, event in enumerate(rest, 1):
-        try:
-            observations.append(_observe(event, number, keys))
-        except _Malformed as error:
-            wrong = str(error)
-            break
+    reading = read(rest, lambda event, number: _observe(event, number, keys), with_result)
     everybody = frozenset(range(ranks))
     free = Config(ranks, max(1, len(keys)), capacity, max_late, max_issues=None)
     config = replace(free, leavers=everybody, mortal=everybody, silent=everybody)
-    verdict = judge(Gate(config), [initial_state(config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
-    return verdict
+    return reading.ended(judge(Gate(config), [initial_state(config)], reading.found, channel))
 
 
 def _observe(event: Event, number: int, keys: dict[str, int]) -> Observation[State]:
-    if type(event.get("seq")) is not int or event["seq"] != number:
-        raise _Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
+    check_seq(event, number)
     name, args, result, post = (event.get(part) for part in ("action", "args", "result", "post"))
     if name not in _ARGS:
-        raise _Malformed(f"{name!r} is not an action that a host can see")
+        raise Malformed(f"{name!r} is not an action that a host can see")
     if not isinstance(args, dict) or set(args) != set(_ARGS[name]) or type(args.get("rank", 0)) is not int:
-        raise _Malformed(f"args of {name} must be {_ARGS[name]}, not {args}")
+        raise Malformed(f"args of {name} must be {_ARGS[name]}, not {args}")
     if not isinstance(result, dict) or not isinstance(post, dict) or set(post) != {"rounds", "late"}:
-        raise _Malformed("result must be an object, and post must have rounds and late")
+        raise Malformed("result must be an object, and post must have rounds and late")
     if "key" in args:
         keys.setdefault(json.dumps(args["key"]), len(keys) + 1)
     # Keys have one number for the whole run, so what was recorded can be compared after all have theirs.
@@ -80,7 +62,7 @@ def _observe(event: Event, number: int, keys: dict[str, int]) -> Observation[Sta
         return "" if post == shown else f"after it {post}, and the model says {shown}"
 
     silent = Action("Crash", params) if name == "Fence" else None
-    return Observation(_text(event), Action(name, params), differs, silent)
+    return Observation(with_result(event), Action(name, params), differs, silent)
 
 
 def _result(
@@ -96,9 +78,3 @@ def _result(
     if name == "Collect":
         return {"key": texts[gone.key]}
     return {"key": texts[gone.key], "missing": [rank for rank in ranks if rank not in gone.answered]}
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event.get('action')}({shown}) -> {json.dumps(event.get('result', {}))}"

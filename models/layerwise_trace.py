@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action, Step
 from models.layerwise import Config, Layerwise, State
 from models.layerwise_state import initial_state
+from models.recorded import Event, Malformed, check_seq, read, same_json, with_result
 
 __all__ = ("accept_channel", "numbered")
 
-Event = dict[str, Any]
 Where: TypeAlias = tuple[int, int]
 
 _ARGS = {
@@ -33,10 +33,6 @@ _ARGS = {
     "NextDone": (),
 }
 _SHAPE = ("slots", "layers", "capacity", "modulus")
-
-
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +68,13 @@ class _Steps:
             if 2 * (high - low) < self.modulus:
                 self.low, self.high = low, high
                 return number
-        raise _Malformed(f"step {step} is half of all steps away from others of its slot")
+        raise Malformed(f"step {step} is half of all steps away from others of its slot")
 
     def see_info(self, step: int) -> None:
         """The same for the step of an info, which must be later than the last."""
         number = self.see(step)
         if self.info >= 0 and number <= self.info:
-            raise _Malformed(f"the info of step {step} comes after that of a later step, or again")
+            raise Malformed(f"the info of step {step} comes after that of a later step, or again")
         self.info = number
 
 
@@ -116,35 +112,28 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         reason = f"the first event must be Open, with {', '.join(_SHAPE)}"
         return Verdict(channel, False, 1, reason, json.dumps(opening))
     slots, layers, capacity, modulus = (int(opening[name]) for name in _SHAPE)
-    wrong = ""
     steps: dict[int, _Steps] = {}
-    for number, event in enumerate(rest, 1):
-        try:
-            _check(event, number, slots, layers, modulus)
-            _see(event, steps, modulus)
-        except _Malformed as error:
-            wrong, rest = str(error), rest[: number - 1]
-            break
-    config = _config(rest, slots, layers, capacity, modulus)
+
+    def check(event: Event, number: int) -> None:
+        _check(event, number, slots, layers, modulus)
+        _see(event, steps, modulus)
+
+    reading = read(rest, check, with_result)
+    config = _config(reading.events, slots, layers, capacity, modulus)
     model = _Follower(config)
-    verdict = judge(model, [initial_state(config)], _observations(rest, model), channel)
-    if wrong and verdict.accepted:
-        number = len(rest) + 1
-        return replace(verdict, accepted=False, events=number, reason=wrong, event=_text(events[number]))
-    return verdict
+    return reading.ended(judge(model, [initial_state(config)], _observations(reading.events, model), channel))
 
 
 def _check(event: Event, number: int, slots: int, layers: int, modulus: int) -> None:
-    if type(event.get("seq")) is not int or event["seq"] != number:
-        raise _Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
+    check_seq(event, number)
     name, args, result = (event.get(part) for part in ("action", "args", "result"))
     if name not in _ARGS:
-        raise _Malformed(f"{name!r} is not an action")
+        raise Malformed(f"{name!r} is not an action")
     if not isinstance(args, dict) or set(args) != set(_ARGS[name]) or not isinstance(result, dict):
-        raise _Malformed(f"args of {name} must be {_ARGS[name]}, not {args}, and result an object")
+        raise Malformed(f"args of {name} must be {_ARGS[name]}, not {args}, and result an object")
     limits = {"slot": slots, "step": modulus, "layer": layers}
     if any(type(value) is not int or not 0 <= value < limits[key] for key, value in args.items()):
-        raise _Malformed(f"{args} is out of range")
+        raise Malformed(f"{args} is out of range")
 
 
 def _see(event: Event, steps: dict[int, _Steps], modulus: int) -> None:
@@ -191,24 +180,19 @@ def _observations(events: list[Event], model: _Follower) -> Iterator[Observation
             params = (*params, ("slot", args["slot"]))
         if name == "OnEnd" and task in ended:
             # A task that was ended before: nothing happens, and the model does not have that.
-            yield Observation(_text(event), None, _says(config, "again", result))
+            yield Observation(with_result(event), None, _says(config, "again", result))
             continue
         if name == "OnEnd":
             ended.add(task)
-        yield Observation(_text(event), Action(name, params), _says(config, name, result, task))
+        yield Observation(with_result(event), Action(name, params), _says(config, name, result, task))
 
 
 def _says(config: _Recorded, name: str, result: Event, task: int = 0) -> Any:
     def differs(before: State, after: State) -> str:
         expected = _result(config, name, before, after, task)
-        return "" if _same(result, expected) else f"its result was {result}, and the model says {expected}"
+        return "" if same_json(result, expected) else f"its result was {result}, and the model says {expected}"
 
     return differs
-
-
-def _same(found: Event, expected: Event) -> bool:
-    """Equal as JSON: to Python True is 1, and 1.0 is too."""
-    return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
 def _result(config: _Recorded, name: str, before: State, after: State, task: int) -> Event:
@@ -233,9 +217,3 @@ def _result(config: _Recorded, name: str, before: State, after: State, task: int
         pairs = zip(before.early[0], after.early[0], strict=True)
         return next({"step": kept[0]} for kept, then in pairs if kept and kept != then)
     return {}
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event.get('action')}({shown}) -> {json.dumps(event.get('result', {}))}"

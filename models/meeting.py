@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from models.kernel import Action, Model, each, replaced
+from models.kernel import Action, Model, each
 from models.meeting_decide import Deciding
-from models.meeting_state import Config, Mem, State, count, gen, load, moved, put
+from models.meeting_state import Config, Mem, State, count, gen
+from models.store_buffers import flush, load, moved, put
 
 __all__ = ("Meeting",)
 
@@ -57,7 +58,7 @@ class Meeting(Deciding, Model[State]):
             "LoadFlags": (everybody, self.load_flags),
             "Wake": (everybody, self.wake),
             "GiveLock": (everybody, self.give_lock),
-            "Flush": (everybody, self.flush),
+            "Flush": (everybody, flush),
             "Kill": ([p for p in sorted(config.mortal) if p in everybody], self.kill),
         }
         self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
@@ -221,14 +222,6 @@ class Meeting(Deciding, Model[State]):
         return put(moved(s, p, "see" if s.do[p] == "none" else "lock"), p, "flag", p, 0)
 
     # -- the environment -----------------------------------------------------------------------------------------------
-
-    def flush(self, s: State, p: int) -> State | None:
-        """The oldest store reaches memory."""
-        if not s.buf[p]:
-            return None
-        (word, place, value), *rest = s.buf[p]
-        mem = s.mem._replace(**{word: replaced(getattr(s.mem, word), place, value)})
-        return s._replace(mem=mem, buf=replaced(s.buf, p, tuple(rest)))
 
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL. What is in the store buffer still reaches memory; the kernel gives the lock back."""

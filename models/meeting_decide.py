@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from models.kernel import Action
 from models.meeting_properties import Claims
-from models.meeting_state import KINDS, STATES, State, both, count, ended, load, moved, passed, put
+from models.meeting_state import KINDS, STATES, State, both, count, ended, passed
+from models.store_buffers import load, moved, put
 
 __all__ = ("Deciding",)
 

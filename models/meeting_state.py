@@ -1,4 +1,4 @@
-"""The state of ``models/meeting.py``: constants, words, and how a turn is made of its parts."""
+"""The state of ``models/meeting.py``: constants, words, and how a turn is made of its parts; and how it is loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
 from models.guards import Removable
-from models.kernel import replaced
+from models.store_buffers import load
 
 __all__ = (
     "KINDS",
@@ -20,13 +20,11 @@ __all__ = (
     "ended",
     "gen",
     "load",
-    "moved",
     "passed",
-    "put",
 )
 
-Word = int | str
-Store = tuple[str, int, Word]
+# Every word is a number but `why`.
+Store = tuple[str, int, Any]
 End = tuple[int, str]
 
 STATES: Final = {"abort": 2, "fence": 1, "pass": 0, "part": 0}
@@ -135,20 +133,3 @@ def ended(turn: int, state: int) -> int:
 def both(old: int, new: int) -> int:
     """Lost, broken, or both."""
     return old | new
-
-
-def load(s: State, p: int, word: str, place: int) -> Any:
-    """What a process loads: its own newest store on the way, else memory."""
-    own = [store[2] for store in s.buf[p] if store[:2] == (word, place)]
-    return own[-1] if own else getattr(s.mem, word)[place]
-
-
-def put(s: State, p: int, word: str, place: int, value: Word) -> State:
-    """A store on its way."""
-    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
-
-
-def moved(s: State, p: int, there: str, **fields: Any) -> State:
-    """A process goes on."""
-    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in fields.items()}
-    return s._replace(pc=replaced(s.pc, p, there), **changed)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
 from models.meeting import Meeting
-from models.meeting_state import Config, State, load
+from models.meeting_state import Config, State
+from models.recorded import Event, Malformed, read
+from models.recorded_steps import noted, observed
+from models.store_buffers import load
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
-_LINE = ("v", "protocol", "dp")
 _BOUNDS = ("ranks", "labels", "calls")
 _OUTCOMES = ("passed", "refused", "timeout", "mismatch", "lost", "broken")
-
-
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -37,41 +33,24 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     model = Meeting(
         Config(ranks, labels, calls, aborts=True, fences=True, parts=True, timed=waiters, mortal=everybody, comes=True)
     )
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for event in rest:
-        try:
-            observations.append(_observe(model, event, opening))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(model, model.initial(), observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=json.dumps(rest[number]))
-    return verdict
+    reading = read(rest, lambda event, _: _observe(model, event, opening), json.dumps)
+    return reading.ended(judge(model, model.initial(), reading.found, channel))
 
 
 def _observe(model: Meeting, event: Event, opening: Event) -> Observation[State]:
-    wanted = {"action", "who", "value", *_LINE}
-    if set(event) != wanted or any(event[key] != opening.get(key) for key in _LINE):
-        raise _Malformed(f"an event has exactly {sorted(wanted)}, and v, protocol and dp are those of Open")
-    name, who, value = event["action"], event["who"], event["value"]
+    name, who, value = noted(event, opening)
     if type(who) is not int or type(value) is not int or who not in model.everybody:
-        raise _Malformed(f"there is no process {who}, or no value")
+        raise Malformed(f"there is no process {who}, or no value")
     if name == "Told":
         if who not in model.waiters or not 0 <= value < len(_OUTCOMES):
-            raise _Malformed(f"process {who} is told nothing, or there is no outcome {value}")
+            raise Malformed(f"process {who} is told nothing, or there is no outcome {value}")
         return Observation(json.dumps(event), None, lambda a, b: _told(b, who, _OUTCOMES[value]))
     if name not in model.actions:
-        raise _Malformed(f"{name!r} is not an action that a process notes")
+        raise Malformed(f"{name!r} is not an action that a process notes")
     params: tuple[tuple[str, int], ...] = (("process", who),)
     if name == "Begin":
         params = (("label", value), *params)
-    check = _checks(model, who).get(name)
-    return Observation(
-        json.dumps(event), Action(name, params), lambda a, b: "" if check is None else _is(check(a, b), value)
-    )
+    return observed(event, Action(name, params), _checks(model, who).get(name))
 
 
 def _checks(model: Meeting, p: int) -> dict[str, Callable[[State, State], object]]:
@@ -90,7 +69,3 @@ def _told(s: State, p: int, outcome: str) -> str:
     """What a wait has said: of a refused one nobody stores the turn."""
     ends = {what for turn, what in s.told[p] if what == outcome and (turn == s.stamp[p] or outcome == "refused")}
     return "" if ends else f"{outcome} was noted, and the model says {sorted(s.told[p])}"
-
-
-def _is(found: object, noted: object) -> str:
-    return "" if found == noted else f"the model says {found}, and {noted} was noted"

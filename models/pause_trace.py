@@ -6,19 +6,16 @@ pass inside the ranks, so in a recorded run no rank has any; ``tests/traces`` me
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action, Step
 from models.pause import Config, Pause, State
 from models.pause_state import ABORT, DEAD, LIVE, initial_state
+from models.recorded import Event, Malformed, after_it, check_seq, differing, in_words, not_opened, read
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
 _MODES = ("keep", "drain", "abort")
 _OF_RANK = ("Join", "Leave", "Fence", "Admit", "Done", "Park")
 _OF_CLIENT = ("PauseReturns", "PauseEnded", "CallResume", "CancelPause", "ResumeReturns", "GiveUp", "Hold", "LetGo")
@@ -30,10 +27,6 @@ _ARGS = {
 }
 _INSIDE = ("Admit", "Done", "Park")  # recorded by a rank
 _POST = {"order", "phase", "mode", "quiet", "seen", "holders"}
-
-
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
 
 
 class _Told(Pause):
@@ -62,19 +55,12 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     opening, *rest = events
     ranks = opening.get("ranks")
     if opening.get("action") != "Open" or type(ranks) is not int or ranks < 1:
-        return Verdict(channel, False, 1, "the first event must be Open, with ranks", json.dumps(opening))
-    observations: list[Observation[State]] = []
+        return not_opened(channel, opening, "ranks")
+    reading = read(rest, _observe)
+    clients = max((event["args"].get("client", 1) for event in reading.events), default=1)
     orders: dict[int, tuple[str, int]] = {}
-    wrong, clients = "", 1
-    for number, event in enumerate(rest, 1):
-        try:
-            observations.append(_observe(event, number))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-        clients = max(clients, event["args"].get("client", 1))
-        if event["post"]:
-            orders.setdefault(event["post"]["order"], (event["post"]["phase"], _number("mode", event["post"]["mode"])))
+    for post in (event["post"] for event in reading.events if event["post"]):
+        orders.setdefault(post["order"], (post["phase"], _number("mode", post["mode"])))
     everybody, callers = frozenset(range(ranks)), frozenset(range(1, clients + 1))
     config = Config(
         ranks=ranks,
@@ -86,26 +72,21 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         mortal=everybody,
         impatient=callers,
     )
-    verdict = judge(_Told(config, orders), [initial_state(config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
-    return verdict
+    return reading.ended(judge(_Told(config, orders), [initial_state(config)], reading.found, channel))
 
 
 def _observe(event: Event, number: int) -> Observation[State]:
-    if type(event.get("seq")) is not int or event["seq"] != number:
-        raise _Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
+    check_seq(event, number)
     name, args, result, post = (event.get(part) for part in ("action", "args", "result", "post"))
     if not isinstance(name, str) or name not in _ARGS:
-        raise _Malformed(f"{name!r} is not an action of this protocol that can be recorded")
+        raise Malformed(f"{name!r} is not an action of this protocol that can be recorded")
     if not isinstance(args, dict) or set(args) != set(_ARGS[name]):
-        raise _Malformed(f"args of {name} must be {_ARGS[name]}, not {args}")
+        raise Malformed(f"args of {name} must be {_ARGS[name]}, not {args}")
     if result != {}:
-        raise _Malformed(f"{name} has no result, and this one has {result}")
+        raise Malformed(f"{name} has no result, and this one has {result}")
     wanted = set() if name in _INSIDE else _POST
     if not isinstance(post, dict) or set(post) != wanted:
-        raise _Malformed(f"post must have exactly {sorted(wanted)}")
+        raise Malformed(f"post must have exactly {sorted(wanted)}")
     values = {key: _number(key, args[key]) for key in _ARGS[name]}
     order = values.pop("order", None) if name == "Quiet" else None
     params = {"rank": values["rank"]} if name in _OF_RANK else values
@@ -124,23 +105,16 @@ def _observe(event: Event, number: int) -> Observation[State]:
             "seen": [[rank, after.seen[rank]] for rank, what in enumerate(after.status) if what in (LIVE, DEAD)],
             "holders": sorted(after.holders),
         }
-        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
-        return f"after it {', '.join(wrong)}" if wrong else ""
+        return after_it(differing(post, shown))
 
-    return Observation(_text(event), Action(name, tuple(params.items())), differs, silent)
+    return Observation(in_words(event), Action(name, tuple(params.items())), differs, silent)
 
 
 def _number(key: str, value: object) -> int:
     if key == "mode":
         if value not in _MODES:
-            raise _Malformed(f"{value!r} is no mode of a pause")
+            raise Malformed(f"{value!r} is no mode of a pause")
         return _MODES.index(str(value))
     if type(value) is not int or value < (1 if key == "client" else 0):
-        raise _Malformed(f"{key} {value!r} is not a number")
+        raise Malformed(f"{key} {value!r} is not a number")
     return value
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event.get('action')}({shown})"

@@ -7,7 +7,6 @@ which says which components there are; a replica that never had any has no other
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,14 +15,15 @@ from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
 from models.readiness import Readiness
 from models.readiness_state import DEAD, LIVE, Config, State, initial_state
+from models.recorded import Event, Malformed, after_it, differing, in_words, read
+from models.recorded_components import Events, answered, listed_components
+from models.recorded_lines import accept_lines
 
-__all__ = ("FORMAT", "PROTOCOL", "Shape", "accept", "accept_channel", "accept_file", "shape_of")
+__all__ = ("PROTOCOL", "Shape", "accept", "accept_channel", "accept_file", "shape_of")
 
-FORMAT = 1
 PROTOCOL = "readiness"
 _OF_PART = ("component", "rank")
-# Action -> its arguments, and what it answers.
-_EVENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_EVENTS: Events = {
     "Join": (_OF_PART, ("inc",)),
     "Fence": (_OF_PART, ()),
     "Leave": (_OF_PART, ()),
@@ -41,12 +41,6 @@ _POST = ("status", "inc", "said", "stuck", "open")
 # What nobody can record, directly before what shows it.
 _SILENT = {"Fence": "Crash", "Stall": "Age", "Recover": "Beat"}
 
-Event = dict[str, Any]
-
-
-class _Malformed(Exception):
-    """The line is not an event of this format."""
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -59,9 +53,9 @@ class Shape:
     def part(self, component: object, rank: object) -> int:
         """Return the number of a part."""
         if not isinstance(component, str) or component not in self.numbers:
-            raise _Malformed(f"{component!r} was not declared")
+            raise Malformed(f"{component!r} was not declared")
         if type(rank) is not int or not 0 <= rank < self.sizes[component]:
-            raise _Malformed(f"{component} has no part {rank!r}")
+            raise Malformed(f"{component} has no part {rank!r}")
         return self.numbers[component] * self.config.parts + rank
 
     def rows(self, values: tuple[Any, ...]) -> list[list[Any]]:
@@ -78,29 +72,8 @@ def accept_file(path: str) -> list[Verdict]:
 
 def accept(lines: Iterable[str]) -> list[Verdict]:
     """Judge the components of every replica in a trace. A line that cannot be read rejects the whole trace."""
-    channels: dict[int, list[Event]] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            event = _parse(line)
-        except _Malformed as error:
-            return [Verdict("trace", False, number, f"line {number}: {error}", line.strip()[:200])]
-        if event["protocol"] == PROTOCOL:
-            channels.setdefault(event["dp"], []).append(event)
-    if not channels:
-        return [Verdict("trace", False, 0, "the trace has no readiness: there is no Open event of it")]
-    return [accept_channel(f"{PROTOCOL} dp={dp}", channels[dp]) for dp in sorted(channels)]
-
-
-def _parse(line: str) -> Event:
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        raise _Malformed(f"not JSON ({error})") from None
-    if not isinstance(event, dict) or event.get("v") != FORMAT:
-        raise _Malformed(f"not an event of format {FORMAT}")
-    if not all(isinstance(event.get(key), str) for key in ("protocol", "action")) or type(event.get("dp")) is not int:
-        raise _Malformed("protocol and action must be strings, and dp an integer")
-    return event
+    nothing = "the trace has no readiness: there is no Open event of it"
+    return accept_lines(lines, lambda protocol: protocol == PROTOCOL, accept_channel, nothing)
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -112,34 +85,19 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         return Verdict(channel, True, 0)
     try:
         shape = _declared(rest[0])
-    except _Malformed as error:
-        return Verdict(channel, False, 1, str(error), _text(rest[0]))
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for seq, event in enumerate(rest[1:], 2):
-        try:
-            if type(event.get("seq")) is not int or event["seq"] != seq:
-                raise _Malformed(f"events are missing, doubled or out of order: {seq} is next")
-            observations.append(_observe(event, shape))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(Readiness(shape.config), [initial_state(shape.config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations) + 1
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
+    except Malformed as error:
+        return Verdict(channel, False, 1, str(error), in_words(rest[0]))
+    reading = read(rest[1:], lambda event, number: _observe(event, number, shape), first=2)
+    verdict = reading.ended(judge(Readiness(shape.config), [initial_state(shape.config)], reading.found, channel))
     return replace(verdict, events=verdict.events + 1)
 
 
 def _declared(event: Event) -> Shape:
-    args = event.get("args")
-    declared = args.get("components") if isinstance(args, dict) else None
-    if event["action"] != "Declare" or event.get("seq") != 1 or not isinstance(declared, list) or not declared:
-        raise _Malformed("the first event after Open must be Declare, with components")
+    declared = listed_components(event)
     for one in declared:
         fits = isinstance(one, list) and [type(value) for value in one] == [str, int, list] and one[1] >= 1
         if not fits or not set(one[2]) <= {other[0] for other in declared}:
-            raise _Malformed(f"a component is a name, a number of parts and a list of components, not {one}")
+            raise Malformed(f"a component is a name, a number of parts and a list of components, not {one}")
     return shape_of([(name, parts, tuple(needs)) for name, parts, needs in declared])
 
 
@@ -168,29 +126,16 @@ def shape_of(declared: list[tuple[str, int, tuple[str, ...]]]) -> Shape:
     return Shape(numbers, {name: parts for name, parts, _ in declared}, config)
 
 
-def _observe(event: Event, shape: Shape) -> Observation[State]:
-    name, args, result, post = event["action"], event.get("args"), event.get("result"), event.get("post")
-    if name not in _EVENTS:
-        raise _Malformed(f"{name!r} is not an action that a host can see")
-    wanted, answers = _EVENTS[name]
-    if not isinstance(args, dict) or set(args) != set(wanted):
-        raise _Malformed(f"args of {name} must be {wanted}, not {args}")
-    if not isinstance(result, dict) or set(result) != set(answers):
-        raise _Malformed(f"result of {name} must be {answers}, not {result}")
-    if not isinstance(post, dict) or set(post) != set(_POST):
-        raise _Malformed(f"post must have exactly {_POST}")
+def _observe(event: Event, number: int, shape: Shape) -> Observation[State]:
+    name, args, result, post = answered(event, number, _EVENTS, _POST)
     action = _action(name, args, shape)
     silent = Action(_SILENT[name], action.params) if name in _SILENT else None
 
     def differs(before: State, after: State) -> str:
         shown, told = _shown(after, shape), _told(name, action, after)
-        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
-        wrong += [
-            f"{key} = {result[key]} (the model says {value})" for key, value in told.items() if result[key] != value
-        ]
-        return f"after it {', '.join(wrong)}" if wrong else ""
+        return after_it(differing(post, shown) + differing(result, told))
 
-    return Observation(_text(event), action, differs, silent)
+    return Observation(in_words(event), action, differs, silent)
 
 
 def _action(name: str, args: Mapping[str, Any], shape: Shape) -> Action:
@@ -199,13 +144,13 @@ def _action(name: str, args: Mapping[str, Any], shape: Shape) -> Action:
     if name != "Wait":
         number = args["number"]
         if type(number) is not int or number < 1:
-            raise _Malformed(f"{number!r} is no number of a wait")
+            raise Malformed(f"{number!r} is no number of a wait")
         return Action(name, (("w", number),))
     by, names, patient = args["by"], args["components"], args["patient"]
     if not isinstance(by, list) or len(by) not in (0, 2) or not isinstance(names, list) or not names:
-        raise _Malformed(f"a wait is by nobody or a part, and for components, not by {by} for {names}")
+        raise Malformed(f"a wait is by nobody or a part, and for components, not by {by} for {names}")
     if type(patient) is not int or patient not in (0, 1) or not all(one in shape.numbers for one in names):
-        raise _Malformed(f"patient must be 0 or 1, and {names} declared")
+        raise Malformed(f"patient must be 0 or 1, and {names} declared")
     mask = sum({1 << shape.numbers[one] for one in names})
     return Action(name, (("by", 1 + shape.part(*by) if by else 0), ("mask", mask), ("patient", patient)))
 
@@ -225,9 +170,3 @@ def _told(name: str, action: Action, after: State) -> dict[str, Any]:
     if name == "Join":
         return {"inc": after.inc[action.params[0][1]]}
     return {"number": len(after.waits)} if name == "Wait" else {}
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event['action']}({shown})"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from typing import Any
-
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
 from models.rearrange import Config, Rearrange, State
 from models.rearrange_state import initial_state
+from models.recorded import Event, Malformed, check_seq, not_opened, read, same_json, with_result
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
 _NONE = ("Take", "BeginLoad", "DeclareLoaded", "CallOff", "Update", "Free", "EndTimeout")
 _RANK = ("TakeLoad", "ReportOk", "ReportFailed", "Arrive", "Withdraw", "Updated")
 _ARGS = {
@@ -26,33 +22,18 @@ _ARGS = {
 _POST = {"phase", "request", "outcome", "unreached", "load", "worker"}
 
 
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
-
-
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
     """Judge one channel."""
     opening, *rest = events
     ranks = opening.get("ranks")
     if opening.get("action") != "Open" or type(ranks) is not int or ranks < 1:
-        return Verdict(channel, False, 1, "the first event must be Open, with ranks", json.dumps(opening))
+        return not_opened(channel, opening, "ranks")
     most = max((_unreached(event) for event in rest), default=0)
     peers = frozenset(range(1, most + 1))
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for number, event in enumerate(rest, 1):
-        try:
-            observations.append(_observe(event, number, peers))
-        except _Malformed as error:
-            wrong = str(error)
-            break
+    reading = read(rest, lambda event, number: _observe(event, number, peers), with_result)
     everybody = frozenset(range(2 * ranks + 1))
     config = Config(ranks, most, None, everybody, frozenset(range(ranks)), peers)
-    verdict = judge(Rearrange(config), [initial_state(config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
-    return verdict
+    return reading.ended(judge(Rearrange(config), [initial_state(config)], reading.found, channel))
 
 
 def _unreached(event: Event) -> int:
@@ -63,32 +44,26 @@ def _unreached(event: Event) -> int:
 
 
 def _observe(event: Event, number: int, peers: frozenset[int]) -> Observation[State]:
-    if type(event.get("seq")) is not int or event["seq"] != number:
-        raise _Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
+    check_seq(event, number)
     name, args, result, post = (event.get(part) for part in ("action", "args", "result", "post"))
     if name not in _ARGS:
-        raise _Malformed(f"{name!r} is not an action that a host can see")
+        raise Malformed(f"{name!r} is not an action that a host can see")
     wanted = {_ARGS[name]} - {""}
     if not isinstance(args, dict) or set(args) != wanted or not all(type(value) is int for value in args.values()):
-        raise _Malformed(f"args of {name} must be numbers for {sorted(wanted)}, not {args}")
+        raise Malformed(f"args of {name} must be numbers for {sorted(wanted)}, not {args}")
     if not isinstance(result, dict) or not isinstance(post, dict) or set(post) != _POST:
-        raise _Malformed(f"result must be an object, and post must have {sorted(_POST)}")
+        raise Malformed(f"result must be an object, and post must have {sorted(_POST)}")
     params = tuple(args.items())
 
     def differs(before: State, after: State) -> str:
         expected = _result(name, after)
-        if not _same(result, expected):
+        if not same_json(result, expected):
             return f"its result was {result}, and the model says {expected}"
         shown = _post(after, peers)
-        return "" if _same(post, shown) else f"after it {post}, and the model says {shown}"
+        return "" if same_json(post, shown) else f"after it {post}, and the model says {shown}"
 
     silent = Action("Crash", params) if name == "Fence" else None
-    return Observation(_text(event), Action(name, params), differs, silent)
-
-
-def _same(found: Event, expected: Event) -> bool:
-    """Equal as JSON: to Python True is 1, and 1.0 is too."""
-    return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
+    return Observation(with_result(event), Action(name, params), differs, silent)
 
 
 def _result(name: str, after: State) -> Event:
@@ -107,9 +82,3 @@ def _post(s: State, peers: frozenset[int]) -> Event:
         "load": list(s.load),
         "worker": list(s.worker),
     }
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event.get('action')}({shown}) -> {json.dumps(event.get('result', {}))}"

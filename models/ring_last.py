@@ -7,27 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 from models.kernel import Action, Model, each, replaced
 from models.liveness import Fair, LeadsTo
 from models.ring_last_state import NOBODY, Config, Mem, State
+from models.store_buffers import flush, load, moved, put
 
 __all__ = ("RingLast", "fairness", "liveness")
-
-
-def _load(s: State, p: int, word: str, place: int) -> int:
-    own = [store[2] for store in s.buf[p] if store[:2] == (word, place)]
-    return own[-1] if own else int(getattr(s.mem, word)[place])
-
-
-def _put(s: State, p: int, word: str, place: int, value: int) -> State:
-    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
-
-
-def _moved(s: State, p: int, there: str, **fields: Any) -> State:
-    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in fields.items()}
-    return s._replace(pc=replaced(s.pc, p, there), **changed)
 
 
 class RingLast(Model[State]):
@@ -55,7 +41,7 @@ class RingLast(Model[State]):
             "Return": (self.lines, self.come_back),
             "BarrierReaches": (self.lines, self.barrier_reaches),
             "StoreStart": (self.lines, self.store_start),
-            "Flush": (self.lines, self.flush),
+            "Flush": (self.lines, flush),
             "Kill": (sorted(config.mortal), self.kill),
         }
         self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
@@ -116,7 +102,7 @@ class RingLast(Model[State]):
         if s.pc[p] != "idle" or s.pos[p] == self.config.messages:
             return None
         alone = self.config.ranks == 1
-        return _moved(s, p, "told" if alone else "lives", begun=s.pos[p] + 1, last=alone)
+        return moved(s, p, "told" if alone else "lives", begun=s.pos[p] + 1, last=alone)
 
     def see_life(self, s: State, p: int) -> State | None:
         """On which line another rank's cursor is."""
@@ -125,81 +111,81 @@ class RingLast(Model[State]):
         other, more = self._other(s, p), s.at[p] < self.config.ranks - 2
         there = s.pc[p] if more else "first" if s.pc[p] == "lives" else "second"
         known = replaced(s.known[p], other, s.mem.life[other])
-        return _moved(s, p, there, known=known, at=s.at[p] + 1 if more else 0)
+        return moved(s, p, there, known=known, at=s.at[p] + 1 if more else 0)
 
     def see_cursor(self, s: State, p: int) -> State | None:
         """Is another rank done with it?"""
         if (now := s.pc[p]) not in ("first", "second"):
             return None
         other = self._other(s, p)
-        done = _load(s, p, "cursor", self.line_of(other, s.known[p][other])) >= s.begun[p]
+        done = load(s, p, "cursor", self.line_of(other, s.known[p][other])) >= s.begun[p]
         more = done and s.at[p] < self.config.ranks - 2
         if more:
-            return _moved(s, p, now, at=s.at[p] + 1, last=False)
+            return moved(s, p, now, at=s.at[p] + 1, last=False)
         if now == "first":
-            return _moved(s, p, "told" if done and self.guards.ToldFirst else "check", at=0, last=done)
+            return moved(s, p, "told" if done and self.guards.ToldFirst else "check", at=0, last=done)
         decide = "look" if self.guards.LooksAtTold else "lock" if self.guards.LocksTies else "mark"
-        return _moved(s, p, decide if done else "idle", at=0, last=False)
+        return moved(s, p, decide if done else "idle", at=0, last=False)
 
     def store_told(self, s: State, p: int) -> State | None:
         """Said before anybody can see that all are done with it."""
         if s.pc[p] != "told":
             return None
         before = s.pos[p] < s.begun[p]
-        after = _put(s, p, "told", self._place(p), s.begun[p])
-        return _moved(after, p, "check" if before else "idle", last=before)
+        after = put(s, p, "told", self._place(p), s.begun[p])
+        return moved(after, p, "check" if before else "idle", last=before)
 
     def see_own_life(self, s: State, p: int) -> State | None:
         """Is this reader still counted?"""
         if s.pc[p] != "check":
             return None
         counted = s.mem.life[self.rank_of(p)] == 2 * (p // self.config.ranks)
-        return _moved(s, p, "cursor" if counted else "fenced", last=s.last[p] and counted)
+        return moved(s, p, "cursor" if counted else "fenced", last=s.last[p] and counted)
 
     def store_cursor(self, s: State, p: int) -> State | None:
         """The message counts as taken."""
         if s.pc[p] != "cursor":
             return None
-        after, last, first = _put(s, p, "cursor", p, s.begun[p]), s.last[p], self.guards.ToldFirst
+        after, last, first = put(s, p, "cursor", p, s.begun[p]), s.last[p], self.guards.ToldFirst
         if last:
             after = self._tell(after, p)
         slow = "fence" if self.guards.LastFence else "lives again"
         there = slow if not last else "idle" if first else "told"
-        return _moved(after, p, there, pos=s.begun[p], last=last and not first)
+        return moved(after, p, there, pos=s.begun[p], last=last and not first)
 
     def fence_last(self, s: State, p: int) -> State | None:
         """Its cursor is in memory before it looks again."""
-        return _moved(s, p, "lives again") if s.pc[p] == "fence" and not s.buf[p] else None
+        return moved(s, p, "lives again") if s.pc[p] == "fence" and not s.buf[p] else None
 
     def see_told(self, s: State, p: int) -> State | None:
         """Was somebody told? Asked without the lock, and then under it."""
         if (now := s.pc[p]) not in ("look", "again"):
             return None
-        told = _load(s, p, "told", s.at[p]) >= s.begun[p]
+        told = load(s, p, "told", s.at[p]) >= s.begun[p]
         if not told and s.at[p] < self.places - 1:
-            return _moved(s, p, now, at=s.at[p] + 1)
+            return moved(s, p, now, at=s.at[p] + 1)
         if now == "again":
             there = "give" if told else "mark"
         else:
             there = "idle" if told else "lock" if self.guards.LocksTies else "mark"
-        return _moved(s, p, there, at=0)
+        return moved(s, p, there, at=0)
 
     def take_lock(self, s: State, p: int) -> State | None:
         """A system call: a full barrier."""
         if s.pc[p] != "lock" or s.lock != NOBODY or s.buf[p]:
             return None
-        return _moved(s._replace(lock=p), p, "again" if self.guards.LooksAtTold else "mark")
+        return moved(s._replace(lock=p), p, "again" if self.guards.LooksAtTold else "mark")
 
     def mark(self, s: State, p: int) -> State | None:
         """This one is told."""
         if s.pc[p] != "mark":
             return None
-        after = self._tell(_put(s, p, "told", self._place(p), s.begun[p]), p)
-        return _moved(after, p, "give" if self.guards.LocksTies else "idle")
+        after = self._tell(put(s, p, "told", self._place(p), s.begun[p]), p)
+        return moved(after, p, "give" if self.guards.LocksTies else "idle")
 
     def give_lock(self, s: State, p: int) -> State | None:
         """A system call: a full barrier."""
-        return _moved(s._replace(lock=NOBODY), p, "idle") if s.pc[p] == "give" and not s.buf[p] else None
+        return moved(s._replace(lock=NOBODY), p, "idle") if s.pc[p] == "give" and not s.buf[p] else None
 
     # -- readers are given up, and come back ---------------------------------------------------------------------
 
@@ -216,14 +202,14 @@ class RingLast(Model[State]):
         if s.pc[p] != "out" or rank not in self.config.back or s.lock != NOBODY or s.mem.life[rank] != 1:
             return None
         after = s._replace(lock=p, mem=s.mem._replace(life=replaced(s.mem.life, rank, 2)))
-        return _moved(after, p, "barrier" if self.guards.TellBarrier else "start")
+        return moved(after, p, "barrier" if self.guards.TellBarrier else "start")
 
     def barrier_reaches(self, s: State, p: int) -> State | None:
         """The barrier has run on the processor of the next reader."""
         if s.pc[p] != "barrier" or s.buf[s.at[p]]:
             return None
         more = s.at[p] < len(self.lines) - 1
-        return _moved(s, p, "barrier" if more else "start", at=s.at[p] + 1 if more else 0)
+        return moved(s, p, "barrier" if more else "start", at=s.at[p] + 1 if more else 0)
 
     def store_start(self, s: State, p: int) -> State | None:
         """What somebody has begun is over for the rank."""
@@ -231,23 +217,15 @@ class RingLast(Model[State]):
             return None
         begin = max(s.begun)
         after = s._replace(lock=NOBODY, mem=s.mem._replace(cursor=replaced(s.mem.cursor, p, begin)))
-        return _moved(after, p, "idle", begun=begin, pos=begin)
+        return moved(after, p, "idle", begun=begin, pos=begin)
 
     # -- the environment -----------------------------------------------------------------------------------------
-
-    def flush(self, s: State, p: int) -> State | None:
-        """The oldest store reaches memory."""
-        if not s.buf[p]:
-            return None
-        (word, place, value), *rest = s.buf[p]
-        mem = s.mem._replace(**{word: replaced(getattr(s.mem, word), place, value)})
-        return s._replace(mem=mem, buf=replaced(s.buf, p, tuple(rest)))
 
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL. What is in the store buffer still reaches memory: before the kernel frees its lock."""
         if s.pc[p] in ("out", "dead") or (s.lock == p and s.buf[p]):
             return None
-        return _moved(s._replace(lock=NOBODY if s.lock == p else s.lock), p, "dead", at=0, last=False)
+        return moved(s._replace(lock=NOBODY if s.lock == p else s.lock), p, "dead", at=0, last=False)
 
     # -- claims --------------------------------------------------------------------------------------------------
 

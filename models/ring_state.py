@@ -1,12 +1,12 @@
-"""State and constants of the model of the ring, and what a process does to memory."""
+"""State and constants of the model of the ring; and, for its modules, what a process does to memory."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from models.guards import Removable
-from models.kernel import replaced
+from models.store_buffers import at, load, moved, put
 
 __all__ = ("Config", "Guards", "Mem", "State", "at", "load", "moved", "put")
 
@@ -95,25 +95,3 @@ class Config:
             "Ordered": self.ordered,
             **asdict(self.guards),
         }
-
-
-def at(s: State, p: int, here: str, there: str) -> State | None:
-    """Return the state in which p has gone on, or None if it is not there."""
-    return moved(s, p, there) if s.pc[p] == here else None
-
-
-def moved(s: State, p: int, there: str, **loop: int) -> State:
-    """Return the state in which p is there, with its place in a loop (``at``) and what that has found (``low``)."""
-    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in loop.items()}
-    return s._replace(pc=replaced(s.pc, p, there), **changed)
-
-
-def put(s: State, p: int, word: str, place: int, value: int) -> State:
-    """Return the state with a store of p on its way."""
-    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
-
-
-def load(s: State, p: int, word: str, place: int) -> int:
-    """Return what p loads: its own newest store, if one is on its way."""
-    own = [store[2] for store in s.buf[p] if store[:2] == (word, place)]
-    return own[-1] if own else int(getattr(s.mem, word)[place])

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
+from models.recorded import Event, Malformed, read
+from models.recorded_steps import differs, noted, observed
 from models.ring import Ring
 from models.ring_state import Config, State, load
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
-_LINE = ("v", "protocol", "dp")
 _BOUNDS = ("ranks", "slots", "puts", "joins", "clears")
-
-
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -34,40 +29,23 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         )
     ranks, slots, puts, joins, clears = bounds
     model = Ring(Config(ranks, slots, puts, joins, clears, frozenset(range(ranks + joins + 2))))
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for event in rest:
-        try:
-            observations.append(_observe(model, event, opening))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(model, model.initial(), observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=json.dumps(rest[number]))
-    return verdict
+    reading = read(rest, lambda event, _: _observe(model, event, opening), json.dumps)
+    return reading.ended(judge(model, model.initial(), reading.found, channel))
 
 
 def _observe(model: Ring, event: Event, opening: Event) -> Observation[State]:
-    wanted = {"action", "who", "value", *_LINE}
-    if set(event) != wanted or any(event[key] != opening.get(key) for key in _LINE):
-        raise _Malformed(f"an event has exactly {sorted(wanted)}, and v, protocol and dp are those of Open")
-    name, who, value = event["action"], event["who"], event["value"]
+    name, who, value = noted(event, opening)
     if type(who) is not int or type(value) is not int or not 0 <= who <= model.clearer:
-        raise _Malformed(f"there is no process {who}, or no value")
+        raise Malformed(f"there is no process {who}, or no value")
     if name == "Got":
         if who not in model.lines:
-            raise _Malformed(f"process {who} reads nothing")
-        return Observation(json.dumps(event), None, lambda a, b: _is(b.got[who][-1:], (value,)))
+            raise Malformed(f"process {who} reads nothing")
+        return Observation(json.dumps(event), None, lambda a, b: differs(b.got[who][-1:], (value,)))
     if name not in model.actions or (name == "Fence" and who not in model.ranks):
-        raise _Malformed(f"{name!r} is not an action that a process notes")
+        raise Malformed(f"{name!r} is not an action that a process notes")
     params: tuple[tuple[str, int], ...] = (("rank" if name == "Fence" else "process", who),)
     params += (("store", 1),) if name == "Flush" else ()
-    check = _checks(model, who).get(name)
-    return Observation(
-        json.dumps(event), Action(name, params), lambda a, b: "" if check is None else _is(check(a, b), value)
-    )
+    return observed(event, Action(name, params), _checks(model, who).get(name))
 
 
 def _checks(model: Ring, p: int) -> dict[str, Callable[[State, State], object]]:
@@ -89,7 +67,3 @@ def _checks(model: Ring, p: int) -> dict[str, Callable[[State, State], object]]:
         "SeeMark": lambda a, b: load(a, p, "seq", model.slot(a.at[p])),
         "StoreVoid": lambda a, b: -a.at[p],
     }
-
-
-def _is(found: object, noted: object) -> str:
-    return "" if found == noted else f"the model says {found}, and {noted} was noted"

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from models.guards import Removable
 from models.kernel import Action, Model, each, replaced
 from models.liveness import Fair, LeadsTo
+from models.store_buffers import flush, load, moved, put
 
 __all__ = ("Config", "Guards", "Mem", "RingWait", "State", "fairness", "liveness")
 
@@ -74,20 +75,6 @@ class Config:
         }
 
 
-def _load(s: State, p: int, word: str, place: int) -> int:
-    own = [store[2] for store in s.buf[p] if store[:2] == (word, place)]
-    return own[-1] if own else int(getattr(s.mem, word)[place])
-
-
-def _put(s: State, p: int, word: str, place: int, value: int) -> State:
-    return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
-
-
-def _moved(s: State, p: int, there: str, **fields: Any) -> State:
-    changed: dict[str, Any] = {name: replaced(getattr(s, name), p, value) for name, value in fields.items()}
-    return s._replace(pc=replaced(s.pc, p, there), **changed)
-
-
 class RingWait(Model[State]):
     """Next-state relation. Each method is one step of one process, or None when it is not enabled."""
 
@@ -113,7 +100,7 @@ class RingWait(Model[State]):
             "Rouse": (self.sleepers, self.rouse),
             "SeeAgain": (self.sleepers, self.see_again),
             "LowerFlag": (self.sleepers, self.lower_flag),
-            "Flush": (everybody, self.flush),
+            "Flush": (everybody, flush),
             "Kill": (sorted(config.mortal), self.kill),
         }
         self.actions = {name: partial(each, name, "process", who, step) for name, (who, step) in steps.items()}
@@ -150,39 +137,39 @@ class RingWait(Model[State]):
         if s.pc[p] != ("idle" if after else "store") or s.counts[p] == self.config.tells:
             return None
         on = "look" if after else "bell" if s.seen[p] else "idle"
-        return _put(_moved(s, p, on, counts=s.counts[p] + 1), p, "word", p, s.counts[p] + 1)
+        return put(moved(s, p, on, counts=s.counts[p] + 1), p, "word", p, s.counts[p] + 1)
 
     def load_flags(self, s: State, p: int) -> State | None:
         """Nobody sleeps: this is all."""
         after = self.guards.LooksAfter
         if s.pc[p] != ("look" if after else "idle") or (s.counts[p] == self.config.tells and not after):
             return None
-        up = any(_load(s, p, "flag", q) for q in self.sleepers)
+        up = any(load(s, p, "flag", q) for q in self.sleepers)
         token = s.counts[p] * self.config.tellers + p + 1 if self.guards.FreshBell else s.mem.bell[0] + 1
-        return _moved(s, p, ("bell" if up else "idle") if after else "store", seen=token if up else 0)
+        return moved(s, p, ("bell" if up else "idle") if after else "store", seen=token if up else 0)
 
     def store_bell(self, s: State, p: int) -> State | None:
         """Who was about to sleep on the old value does not."""
-        return _put(_moved(s, p, "wake", seen=0), p, "bell", 0, s.seen[p]) if s.pc[p] == "bell" else None
+        return put(moved(s, p, "wake", seen=0), p, "bell", 0, s.seen[p]) if s.pc[p] == "bell" else None
 
     def wake(self, s: State, p: int) -> State | None:
         """The system call: a full barrier, and whoever sleeps is woken."""
         if s.pc[p] != "wake" or s.buf[p]:
             return None
-        after = _moved(s, p, "idle" if self.guards.OwnFlag else "lower")
+        after = moved(s, p, "idle" if self.guards.OwnFlag else "lower")
         return after._replace(pc=tuple("again" if pc == "asleep" else pc for pc in after.pc))
 
     def lower_all(self, s: State, p: int) -> State | None:
         """Only without OwnFlag: who has woken everybody lowers the flag."""
-        return _put(_moved(s, p, "idle"), p, "flag", self.config.tellers, 0) if s.pc[p] == "lower" else None
+        return put(moved(s, p, "idle"), p, "flag", self.config.tellers, 0) if s.pc[p] == "lower" else None
 
     # -- sleeping ------------------------------------------------------------------------------------------------
 
     def _look(self, s: State, p: int, due: str, otherwise: str) -> State:
-        there = _load(s, p, "word", s.at[p]) >= s.counts[p]
+        there = load(s, p, "word", s.at[p]) >= s.counts[p]
         if there and s.at[p] < self.config.tellers - 1:
-            return _moved(s, p, s.pc[p], at=s.at[p] + 1)
-        return _moved(s, p, due if there else otherwise, at=0)
+            return moved(s, p, s.pc[p], at=s.at[p] + 1)
+        return moved(s, p, due if there else otherwise, at=0)
 
     def peek(self, s: State, p: int) -> State | None:
         """A look before anything else; what is due is taken, and the next thing waited for."""
@@ -203,37 +190,37 @@ class RingWait(Model[State]):
         """From now on, tellers wake."""
         if s.pc[p] != "flag":
             return None
-        return _put(_moved(s, p, "barrier" if self.guards.Barrier else self._first()), p, "flag", self._flag(p), 1)
+        return put(moved(s, p, "barrier" if self.guards.Barrier else self._first()), p, "flag", self._flag(p), 1)
 
     def barrier_reaches(self, s: State, p: int) -> State | None:
         """The barrier has run on the processor of the next teller."""
         if s.pc[p] != "barrier" or s.buf[p] or s.buf[s.at[p]]:
             return None
         more = s.at[p] < self.config.tellers - 1
-        return _moved(s, p, "barrier" if more else self._first(), at=s.at[p] + 1 if more else 0)
+        return moved(s, p, "barrier" if more else self._first(), at=s.at[p] + 1 if more else 0)
 
     def see_bell(self, s: State, p: int) -> State | None:
         """The futex word, before the look."""
         on = "due" if self.guards.BellFirst else "sleep"
-        return _moved(s, p, on, seen=_load(s, p, "bell", 0)) if s.pc[p] == "token" else None
+        return moved(s, p, on, seen=load(s, p, "bell", 0)) if s.pc[p] == "token" else None
 
     def see_due(self, s: State, p: int) -> State | None:
         """The look that decides."""
         if s.pc[p] != "due":
             return None
         after = self._look(s, p, "down", "sleep" if self.guards.BellFirst else "token")
-        return _moved(after, p, "down", seen=0) if after.pc[p] == "down" else after
+        return moved(after, p, "down", seen=0) if after.pc[p] == "down" else after
 
     def sleep(self, s: State, p: int) -> State | None:
         """The system call: a full barrier; it sleeps if the futex word is still what was seen."""
         if s.pc[p] != "sleep" or s.buf[p]:
             return None
-        return _moved(s, p, "asleep" if s.mem.bell[0] == s.seen[p] else "again", seen=0)
+        return moved(s, p, "asleep" if s.mem.bell[0] == s.seen[p] else "again", seen=0)
 
     def rouse(self, s: State, p: int) -> State | None:
         """The sleep ends without a reason, or its interval is over."""
         awake = s.pc[p] == "asleep" and (self.config.spurious or self.guards.Rechecks)
-        return _moved(s, p, "again") if awake else None
+        return moved(s, p, "again") if awake else None
 
     def see_again(self, s: State, p: int) -> State | None:
         """A look to say whether it was woken for a reason."""
@@ -241,21 +228,13 @@ class RingWait(Model[State]):
 
     def lower_flag(self, s: State, p: int) -> State | None:
         """Awake: the flag is this sleeper's own."""
-        return _put(_moved(s, p, "peek"), p, "flag", self._flag(p), 0) if s.pc[p] == "down" else None
+        return put(moved(s, p, "peek"), p, "flag", self._flag(p), 0) if s.pc[p] == "down" else None
 
     # -- the environment -----------------------------------------------------------------------------------------
 
-    def flush(self, s: State, p: int) -> State | None:
-        """The oldest store reaches memory."""
-        if not s.buf[p]:
-            return None
-        (word, place, value), *rest = s.buf[p]
-        mem = s.mem._replace(**{word: replaced(getattr(s.mem, word), place, value)})
-        return s._replace(mem=mem, buf=replaced(s.buf, p, tuple(rest)))
-
     def kill(self, s: State, p: int) -> State | None:
         """SIGKILL. What is in the store buffer still reaches memory."""
-        return _moved(s, p, "dead", alive=False, seen=0, at=0) if s.alive[p] else None
+        return moved(s, p, "dead", alive=False, seen=0, at=0) if s.alive[p] else None
 
     # -- claims --------------------------------------------------------------------------------------------------
 

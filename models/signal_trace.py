@@ -10,21 +10,16 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from models.acceptance import Verdict
 from models.kernel import Action, replaced
+from models.recorded import Event, Malformed, not_opened
+from models.recorded_steps import LINE
 from models.signal import Config, Signal, State
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
 _FIELDS = {"process", "action", "start", "end", "file", "insist", "error"}
-_LINE = {"v", "protocol", "dp"}
-
-
-class _Malformed(Exception):
-    """The event cannot be a step of this run."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +43,12 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
     opening, *rest = events
     processes = opening.get("processes")
     if opening.get("action") != "Open" or type(processes) is not int or processes < 1:
-        return Verdict(channel, False, 1, "the first event must be Open, with processes", json.dumps(opening))
+        return not_opened(channel, opening, "processes")
     steps: list[list[_Step]] = [[] for _ in range(processes)]
     for number, event in enumerate(rest, 1):
         try:
             step = _read(event, opening, steps)
-        except _Malformed as error:
+        except Malformed as error:
             return Verdict(channel, False, number, str(error), json.dumps(event))
         steps[step.process].append(step)
     everybody = frozenset(range(processes))
@@ -71,20 +66,20 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
 
 
 def _read(event: Event, opening: Event, steps: list[list[_Step]]) -> _Step:
-    if set(event) != _FIELDS | _LINE or any(event[key] != opening.get(key) for key in _LINE):
-        raise _Malformed(f"a step has exactly {sorted(_FIELDS | _LINE)}, and v, protocol and dp are those of Open")
+    if set(event) != {*_FIELDS, *LINE} or any(event[key] != opening.get(key) for key in LINE):
+        raise Malformed(f"a step has exactly {sorted({*_FIELDS, *LINE})}, and v, protocol and dp are those of Open")
     if any(type(event[key]) is not int or event[key] < 0 for key in ("process", "start", "end", "file")):
-        raise _Malformed("process, start, end and file must be numbers from 0")
+        raise Malformed("process, start, end and file must be numbers from 0")
     step = _Step(**{key: event[key] for key in _FIELDS})
     if step.process >= len(steps):
-        raise _Malformed(f"there is no process {step.process}")
+        raise Malformed(f"there is no process {step.process}")
     if step.action not in Signal().actions or step.action == "ForeignCreate":
-        raise _Malformed(f"{step.action!r} is not an action that a process can note")
+        raise Malformed(f"{step.action!r} is not an action that a process can note")
     if type(step.insist) is not bool or not (step.error is None or isinstance(step.error, str)):
-        raise _Malformed("insist must be true or false, and error a string or null")
+        raise Malformed("insist must be true or false, and error a string or null")
     before = steps[step.process][-1].end if steps[step.process] else 0
     if not before <= step.start <= step.end:
-        raise _Malformed("a step begins when the one before it was noted, or later, and ends after that")
+        raise Malformed("a step begins when the one before it was noted, or later, and ends after that")
     return step
 
 

@@ -7,23 +7,23 @@ says which components there are; a replica that never had any has no other event
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
+from models.recorded import Event, Malformed, after_it, differing, in_words, read
+from models.recorded_components import Events, answered, listed_components
+from models.recorded_lines import accept_lines
 from models.status import Status
 from models.status_state import LOST, Config, State, initial_state
 
-__all__ = ("FORMAT", "PROTOCOL", "accept", "accept_channel", "accept_file")
+__all__ = ("PROTOCOL", "accept", "accept_channel", "accept_file")
 
-FORMAT = 1
 PROTOCOL = "status"
 _OF_PART = ("component", "part")
-# Action -> its arguments, and what it answers.
-_EVENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_EVENTS: Events = {
     "Join": (_OF_PART, ()),
     "Fence": (_OF_PART, ()),
     "Ask": (("goal",), ("number", "outcome")),
@@ -36,12 +36,6 @@ _EVENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "Expire": ((), ()),
 }
 _POST = ("asked", "outcome", "word", "partial", "changing", "reports", "lost")
-
-Event = dict[str, Any]
-
-
-class _Malformed(Exception):
-    """The line is not an event of this format."""
 
 
 @dataclass(frozen=True)
@@ -60,29 +54,8 @@ def accept_file(path: str) -> list[Verdict]:
 
 def accept(lines: Iterable[str]) -> list[Verdict]:
     """Judge the components of every replica in a trace. A line that cannot be read rejects the whole trace."""
-    channels: dict[int, list[Event]] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            event = _parse(line)
-        except _Malformed as error:
-            return [Verdict("trace", False, number, f"line {number}: {error}", line.strip()[:200])]
-        if event["protocol"] == PROTOCOL:
-            channels.setdefault(event["dp"], []).append(event)
-    if not channels:
-        return [Verdict("trace", False, 0, "the trace has no components: there is no Open event of status")]
-    return [accept_channel(f"{PROTOCOL} dp={dp}", channels[dp]) for dp in sorted(channels)]
-
-
-def _parse(line: str) -> Event:
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        raise _Malformed(f"not JSON ({error})") from None
-    if not isinstance(event, dict) or event.get("v") != FORMAT:
-        raise _Malformed(f"not an event of format {FORMAT}")
-    if not all(isinstance(event.get(key), str) for key in ("protocol", "action")) or type(event.get("dp")) is not int:
-        raise _Malformed("protocol and action must be strings, and dp an integer")
-    return event
+    nothing = "the trace has no components: there is no Open event of status"
+    return accept_lines(lines, lambda protocol: protocol == PROTOCOL, accept_channel, nothing)
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -94,35 +67,20 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         return Verdict(channel, True, 0)
     try:
         shape = _shape(rest[0])
-    except _Malformed as error:
-        return Verdict(channel, False, 1, str(error), _text(rest[0]))
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for seq, event in enumerate(rest[1:], 2):
-        try:
-            if type(event.get("seq")) is not int or event["seq"] != seq:
-                raise _Malformed(f"events are missing, doubled or out of order: {seq} is next")
-            observations.append(_observe(event, shape))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(Status(shape.config), [initial_state(shape.config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations) + 1
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
+    except Malformed as error:
+        return Verdict(channel, False, 1, str(error), in_words(rest[0]))
+    reading = read(rest[1:], lambda event, number: _observe(event, number, shape), first=2)
+    verdict = reading.ended(judge(Status(shape.config), [initial_state(shape.config)], reading.found, channel))
     return replace(verdict, events=verdict.events + 1)
 
 
 def _shape(event: Event) -> Shape:
     """Return the components of a Declare event: those of a stage are numbered together, as the model wants it."""
-    args = event.get("args")
-    declared = args.get("components") if isinstance(args, dict) else None
-    if event["action"] != "Declare" or event.get("seq") != 1 or not isinstance(declared, list) or not declared:
-        raise _Malformed("the first event after Open must be Declare, with components")
+    declared = listed_components(event)
     for one in declared:
         fits = isinstance(one, list) and len(one) == 3 and isinstance(one[0], str)
         if not fits or not all(type(n) is int for n in one[1:]) or one[2] < 1:
-            raise _Malformed(f"a component is a name, a stage and a number of parts, not {one}")
+            raise Malformed(f"a component is a name, a stage and a number of parts, not {one}")
     stages = sorted({stage for _, stage, _ in declared})
     members = {stage: [name for name, of, _ in declared if of == stage] for stage in stages}
     per_stage, most = max(map(len, members.values())), max(parts for _, _, parts in declared)
@@ -144,35 +102,22 @@ def _shape(event: Event) -> Shape:
     return Shape({name: numbers[name] for name, _, _ in declared}, config)
 
 
-def _observe(event: Event, shape: Shape) -> Observation[State]:
-    name, args, result, post = event["action"], event.get("args"), event.get("result"), event.get("post")
-    if name not in _EVENTS:
-        raise _Malformed(f"{name!r} is not an action that a host can see")
-    wanted, answers = _EVENTS[name]
-    if not isinstance(args, dict) or set(args) != set(wanted):
-        raise _Malformed(f"args of {name} must be {wanted}, not {args}")
-    if not isinstance(result, dict) or set(result) != set(answers):
-        raise _Malformed(f"result of {name} must be {answers}, not {result}")
-    if not isinstance(post, dict) or set(post) != set(_POST):
-        raise _Malformed(f"post must have exactly {_POST}")
+def _observe(event: Event, number: int, shape: Shape) -> Observation[State]:
+    name, args, result, post = answered(event, number, _EVENTS, _POST)
     params: list[tuple[str, int]] = []
-    for key in wanted:
+    for key in _EVENTS[name][0]:
         value = shape.numbers.get(args[key]) if key == "component" and isinstance(args[key], str) else args[key]
         if type(value) is not int or value < 0:
-            raise _Malformed(f"{key} {args[key]!r} is not one that was declared, or no number from 0")
+            raise Malformed(f"{key} {args[key]!r} is not one that was declared, or no number from 0")
         params.append((key, value))
     action = Action(name, tuple(params))
     silent = Action("Crash", tuple(params)) if name == "Fence" else None
 
     def differs(before: State, after: State) -> str:
         shown, told = _shown(after, shape), _told(name, before, after)
-        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
-        wrong += [
-            f"{key} = {result[key]} (the model says {value})" for key, value in told.items() if result[key] != value
-        ]
-        return f"after it {', '.join(wrong)}" if wrong else ""
+        return after_it(differing(post, shown) + differing(result, told))
 
-    return Observation(_text(event), action, differs, silent)
+    return Observation(in_words(event), action, differs, silent)
 
 
 def _shown(state: State, shape: Shape) -> dict[str, Any]:
@@ -194,9 +139,3 @@ def _told(name: str, before: State, after: State) -> dict[str, Any]:
     if name == "Take":
         return {"number": after.asked}
     return {"counts": before.reports != after.reports} if name == "Report" else {}
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event['action']}({shown})"

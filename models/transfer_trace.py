@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from models.acceptance import Observation, Verdict, judge
 from models.kernel import Action
+from models.recorded import Event, Malformed, after_it, differing, in_words, not_opened, read
 from models.transfer import Config, State, Transfer
 from models.transfer_state import LOST, QUEUED, STARTED, initial_state, numbers
 
 __all__ = ("accept_channel",)
 
-Event = dict[str, Any]
 _RANK, _CLIENT, _TASK = ("rank",), ("client",), ("rank", "number")
 # Action -> its parameters, and what its result has.
 _SHAPES: dict[str, tuple[tuple[str, ...], str]] = {
@@ -32,30 +30,15 @@ _SHAPES: dict[str, tuple[tuple[str, ...], str]] = {
 _POST = {"issued", "queued", "started", "votes", "results", "lost"}
 
 
-class _Malformed(Exception):
-    """The event cannot be one of this run."""
-
-
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
     """Judge one channel."""
     opening, *rest = events
     ranks, capacity = opening.get("ranks"), opening.get("capacity")
     if opening.get("action") != "Open" or not all(type(size) is int and size >= 1 for size in (ranks, capacity)):
-        return Verdict(channel, False, 1, "the first event must be Open, with ranks and capacity", json.dumps(opening))
+        return not_opened(channel, opening, "ranks and capacity")
     config = _config(opening["ranks"], opening["capacity"], rest)
-    observations: list[Observation[State]] = []
-    wrong = ""
-    for number, event in enumerate(rest, 1):
-        try:
-            observations.append(_observe(event, number))
-        except _Malformed as error:
-            wrong = str(error)
-            break
-    verdict = judge(Transfer(config), [initial_state(config)], observations, channel)
-    if wrong and verdict.accepted:
-        number = len(observations)
-        return replace(verdict, accepted=False, events=number + 1, reason=wrong, event=_text(rest[number]))
-    return verdict
+    reading = read(rest, _observe)
+    return reading.ended(judge(Transfer(config), [initial_state(config)], reading.found, channel))
 
 
 def _config(ranks: int, capacity: int, events: Iterable[Event]) -> Config:
@@ -87,14 +70,14 @@ def _config(ranks: int, capacity: int, events: Iterable[Event]) -> Config:
 
 def _observe(event: Event, number: int) -> Observation[State]:
     if event.get("seq") != number:
-        raise _Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
+        raise Malformed(f"events are missing, doubled or out of order: seq is {event.get('seq')}, {number} is next")
     name = str(event.get("action"))
     if name not in _SHAPES:
-        raise _Malformed(f"{name!r} is not an action that a host can see")
+        raise Malformed(f"{name!r} is not an action that a host can see")
     params, answer = _SHAPES[name]
     args = _parts(event, "args", set(params))
     if any(type(value) is not int or value < 0 for value in args.values()):
-        raise _Malformed(f"args of {name} must be numbers, not {args}")
+        raise Malformed(f"args of {name} must be numbers, not {args}")
     result = _parts(event, "result", {answer} - {""})
     post = _parts(event, "post", _POST)
 
@@ -103,11 +86,10 @@ def _observe(event: Event, number: int) -> Observation[State]:
         if answer and result[answer] != wanted:
             return f"its result is {result[answer]}, and the model says {wanted}"
         shown = _shown(after)
-        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if post[key] != value]
-        return f"after it {', '.join(wrong)}" if wrong else ""
+        return after_it(differing(post, shown))
 
     silent = Action("Crash", (("rank", args["rank"]),)) if name == "Fence" else None
-    return Observation(_text(event), Action(name, tuple((key, args[key]) for key in params)), differs, silent)
+    return Observation(in_words(event), Action(name, tuple((key, args[key]) for key in params)), differs, silent)
 
 
 def _answer(name: str, args: Event, before: State, after: State) -> object:
@@ -122,7 +104,7 @@ def _answer(name: str, args: Event, before: State, after: State) -> object:
 def _parts(event: Event, part: str, wanted: set[str]) -> Event:
     found = event.get(part)
     if not isinstance(found, dict) or set(found) != wanted:
-        raise _Malformed(f"{part} of {event.get('action')} must have exactly {sorted(wanted)}, not {found}")
+        raise Malformed(f"{part} of {event.get('action')} must have exactly {sorted(wanted)}, not {found}")
     return found
 
 
@@ -142,9 +124,3 @@ def _shown(s: State) -> dict[str, Any]:
         ],
         "lost": [rank for rank, status in enumerate(s.status) if status == LOST],
     }
-
-
-def _text(event: Event) -> str:
-    args = event.get("args")
-    shown = ", ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else ""
-    return f"seq {event.get('seq', '-')} {event.get('action')}({shown})"

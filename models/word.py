@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from models.kernel import Action, Model, Step, each, replaced
+from models.store_buffers import at
 from models.word_properties import fairness, liveness
-from models.word_state import ENDS, NOBODY, WORDS, Config, Guards, State, at, load, put
+from models.word_state import ENDS, NOBODY, WORDS, Config, Guards, State, load, put
 
 __all__ = ("Config", "Guards", "State", "Word", "fairness", "liveness")
 

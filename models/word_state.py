@@ -8,7 +8,7 @@ from typing import NamedTuple
 from models.guards import Removable
 from models.kernel import replaced
 
-__all__ = ("ENDS", "NOBODY", "RETURNED", "WORDS", "Config", "Guards", "State", "at", "load", "put")
+__all__ = ("ENDS", "NOBODY", "RETURNED", "WORDS", "Config", "Guards", "State", "load", "put")
 
 Store = tuple[str, int]
 RETURNED = ("done", "replaced", "late")
@@ -70,11 +70,6 @@ class Config:
             "Mortal": self.mortal,
             **asdict(self.guards),
         }
-
-
-def at(s: State, p: int, here: str, there: str) -> State | None:
-    """Return the state in which p has gone on, or None if it is not there."""
-    return s._replace(pc=replaced(s.pc, p, there)) if s.pc[p] == here else None
 
 
 def put(s: State, p: int, word: str, value: int) -> State:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.event_parts import exact_parts
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
@@ -71,9 +72,9 @@ class _Encoder:
         if name not in _SHAPES:
             raise Malformed(f"{name!r} is not an action that a client can see")
         params, found = _SHAPES[name]
-        args = self.parts("args", event.get("args"), {*params, *(("outcome",) if name == "Handle" else ())})
-        result = self.parts("result", event.get("result"), {found} if found else set())
-        post = self.parts("post", event.get("post"), {"gen", "phase", "free", "leases", "tasks"})
+        args = exact_parts("args", event.get("args"), {*params, *(("outcome",) if name == "Handle" else ())})
+        result = exact_parts("result", event.get("result"), {found} if found else set())
+        post = exact_parts("post", event.get("post"), {"gen", "phase", "free", "leases", "tasks"})
         outcome = args.get("outcome", "")
         if name == "Handle" and outcome not in _OUTCOMES:
             raise Malformed(f"there is no outcome {outcome!r}")
@@ -126,13 +127,6 @@ class _Encoder:
         if not isinstance(values, list) or any(not _whole(value) for value in values) or values != sorted(set(values)):
             raise Malformed(f"{values!r} is not a list of numbers in their order")
         return frozenset(number(value, _UNBOUNDED) for value in values)
-
-    @staticmethod
-    def parts(what: str, found: object, wanted: set[str]) -> Event:
-        """Return an object that has exactly these parts."""
-        if not isinstance(found, dict) or set(found) != wanted:
-            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
-        return found
 
 
 def _whole(value: object) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.event_parts import exact_parts, ordered_ranks
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
@@ -53,9 +54,9 @@ class _Encoder:
         self.seq = check_order(event, self.of, self.seq)
         if name not in _SHAPES:
             raise Malformed(f"{name!r} is not an action that a host can see")
-        args = self.parts("args", event.get("args"), _SHAPES[name][0])
-        result = self.parts("result", event.get("result"), _SHAPES[name][1])
-        post = self.parts("post", event.get("post"), {"asked", "open", "served", "doing", "lost"})
+        args = exact_parts("args", event.get("args"), _SHAPES[name][0])
+        result = exact_parts("result", event.get("result"), _SHAPES[name][1])
+        post = exact_parts("post", event.get("post"), {"asked", "open", "served", "doing", "lost"})
         number(args.get("client", 0), _UNBOUNDED)
         rank = number(args.get("rank", 0), self.ranks)
         which = number({**args, **result}.get("number", 0), _UNBOUNDED)
@@ -72,23 +73,11 @@ class _Encoder:
         if numbers != sorted(set(numbers)):
             raise Malformed("open requests must be in the order of their numbers")
         shown = frozenset(
-            (n, self.set_of_ranks(one[1]), self.set_of_ranks(one[2])) for n, one in zip(numbers, requests, strict=True)
+            (n, *(ordered_ranks(ranks, self.ranks) for ranks in one[1:]))
+            for n, one in zip(numbers, requests, strict=True)
         )
         rows = (tuple(number(value, _UNBOUNDED) for value in row) for row in (served, doing))
-        return number(post["asked"], _UNBOUNDED), shown, *rows, self.set_of_ranks(post["lost"])
-
-    def set_of_ranks(self, ranks: object) -> frozenset[int]:
-        """Return a list of ranks as a set."""
-        if not isinstance(ranks, list) or ranks != sorted(set(ranks)):
-            raise Malformed(f"{ranks!r} is not a list of ranks in their order")
-        return frozenset(number(rank, self.ranks) for rank in ranks)
-
-    @staticmethod
-    def parts(what: str, found: object, wanted: set[str]) -> Event:
-        """Return an object that has exactly these parts."""
-        if not isinstance(found, dict) or set(found) != wanted:
-            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
-        return found
+        return number(post["asked"], _UNBOUNDED), shown, *rows, ordered_ranks(post["lost"], self.ranks)
 
 
 def _encode(trace: Sequence[Event]) -> Encoded:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.event_parts import exact_parts
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
@@ -59,9 +60,9 @@ class _Encoder:
         if name not in (*_OF_RANK, *_OF_ANSWER, *_OF_ENGINE):
             raise Malformed(f"{name!r} is not an action that a host can see")
         wanted = {"rank"} if name in _OF_RANK else {"rank", "key"} if name in _OF_ANSWER else set()
-        args = self.parts("args", args, wanted)
-        result = self.parts("result", result, _RESULTS.get(str(name), set()))
-        post = self.parts("post", post, {"rounds", "late"})
+        args = exact_parts("args", args, wanted)
+        result = exact_parts("result", result, _RESULTS.get(str(name), set()))
+        post = exact_parts("post", post, {"rounds", "late"})
         rank = number(args.get("rank", 0), self.ranks)
         key = self.key(args["key"]) if "key" in args else 0
         return (name, rank, key, self.found(str(name), result), *self.after(post))
@@ -97,13 +98,6 @@ class _Encoder:
         if not isinstance(ranks, list):
             raise Malformed(f"{ranks!r} is not a list of ranks")
         return frozenset(number(rank, self.ranks) for rank in ranks)
-
-    @staticmethod
-    def parts(what: str, found: object, wanted: set[str]) -> Event:
-        """Return an object that has exactly these parts."""
-        if not isinstance(found, dict) or set(found) != wanted:
-            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
-        return found
 
 
 def _encode(trace: Sequence[Event]) -> Encoded:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.event_parts import exact_parts
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
@@ -63,8 +64,8 @@ class _Encoder:
         self.seq = check_order(event, self.of, self.seq)
         if name not in _SHAPES:
             raise Malformed(f"{name!r} is not an action that a server can see")
-        args = self.parts("args", event.get("args"), set(_SHAPES[name]))
-        post = self.parts("post", event.get("post"), {"stage", "cached", "flying", "kept"})
+        args = exact_parts("args", event.get("args"), set(_SHAPES[name]))
+        post = exact_parts("post", event.get("post"), {"stage", "cached", "flying", "kept"})
         if post["stage"] not in _STAGES:
             raise Malformed(f"there is no stage {post['stage']!r}")
         two = [self.argument(key, args[key]) for key in _SHAPES[name]] + [0, 0]
@@ -81,13 +82,6 @@ class _Encoder:
         if not 1 <= found <= self.most[key] + 1:
             raise Malformed(f"{key} {found} does not follow {self.most[key]}")
         self.most[key] = max(found, self.most[key])
-        return found
-
-    @staticmethod
-    def parts(what: str, found: object, wanted: set[str]) -> Event:
-        """Return an object that has exactly these parts."""
-        if not isinstance(found, dict) or set(found) != wanted:
-            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
         return found
 
 

@@ -6,17 +6,16 @@ A run is ``Open`` with its bounds, and then what the processes did: ``who`` is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tla.judging import Malformed, config_of, judge_all, read_events, run_tlc
+from tla.noted_steps import Encoded, noted
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
 
 __all__ = ("PROTOCOL", "judge")
 
 PROTOCOL = "meeting"
-_KEYS = {"v", "protocol", "dp", "action", "who", "value"}
 _BOUNDS = ("ranks", "labels", "calls")
 _OUTCOMES = 6
 _INVARIANTS = ("TypeOK", "PassNeedsAll", "OneFate", "OneEach", "Reasons", "NoLostWakeUp", "Progress")
@@ -55,6 +54,7 @@ _ANYBODY = (
     "Kill",
 )
 _OTHERS = ("AskAbort", "AskPart", "AskFence", "AskReset", "Come", "Told")
+_ACTIONS = (*_WAITER, *_ANYBODY, *_OTHERS)
 _GUARDS = (
     "LooksAgain",
     "WithdrawsLocked",
@@ -69,22 +69,6 @@ _GUARDS = (
 )
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A run for TLC. ``ranks`` is 0 when there is no usable Open."""
-
-    ranks: int
-    bounds: tuple[int, ...]
-    events: tuple[tuple[Any, ...], ...]
-    malformed: str = ""
-    malformed_at: int = 0
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Runs of one shape are judged together: constants are the same for all runs of one start."""
-        return self.bounds
-
-
 def _encode(trace: Sequence[Event]) -> Encoded:
     first = trace[0] if trace else {}
     bounds = tuple(first.get(name) for name in _BOUNDS)
@@ -94,11 +78,7 @@ def _encode(trace: Sequence[Event]) -> Encoded:
     of, ranks = (FORMAT, PROTOCOL, first.get("dp")), first["ranks"]
 
     def event(found: Event) -> tuple[Any, ...]:
-        if set(found) != _KEYS or (found["v"], found["protocol"], found["dp"]) != of:
-            raise Malformed(f"an event has exactly {sorted(_KEYS)}, and v, protocol and dp are {of}")
-        name, who, value = found["action"], found["who"], found["value"]
-        if name not in (*_WAITER, *_ANYBODY, *_OTHERS):
-            raise Malformed(f"{name!r} is not an action that a process notes")
+        name, who, value = noted(found, of, _ACTIONS)
         if type(who) is not int or type(value) is not int or not 0 <= who < ranks + 2:
             raise Malformed(f"there is no process {who}, or no value")
         if name == "Told" and (who == ranks or not 0 <= value < _OUTCOMES):

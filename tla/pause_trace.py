@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.event_parts import exact_parts
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
@@ -54,20 +55,20 @@ class _Encoder:
         self.seq = check_order(event, self.of, self.seq)
         if event.get("result") != {}:
             raise Malformed("result must be empty")
-        after = () if name in _INSIDE and post == {} else self.after(self.parts("post", post, _POST))
+        after = () if name in _INSIDE and post == {} else self.after(exact_parts("post", post, _POST))
         if name in _OF_RANK:
-            args = self.parts("args", args, {"rank"})
+            args = exact_parts("args", args, {"rank"})
             return name, number(args["rank"], self.ranks), 0, "run", 0, after
         if name in _TOLD:
-            args = self.parts("args", args, {"rank", "order"})
+            args = exact_parts("args", args, {"rank", "order"})
             order = number(args["order"], _MANY)
             phase, mode = self.orders.get(order, ("run", 0))
             return name, number(args["rank"], self.ranks), order, phase, mode, after
         if name == "CallPause":
-            args = self.parts("args", args, {"client", "mode"})
+            args = exact_parts("args", args, {"client", "mode"})
             return name, self.client(args["client"]), 0, "pause", self.mode(args["mode"]), after
         if name in _OF_CLIENT:
-            args = self.parts("args", args, {"client"})
+            args = exact_parts("args", args, {"client"})
             return name, self.client(args["client"]), 0, "run", 0, after
         raise Malformed(f"{name!r} is not an action of this protocol that can be recorded")
 
@@ -100,13 +101,6 @@ class _Encoder:
         if mode not in _MODES:
             raise Malformed(f"{mode!r} is no mode of a pause")
         return _MODES.index(str(mode))
-
-    @staticmethod
-    def parts(what: str, found: object, wanted: set[str]) -> Event:
-        """Return an object that has exactly these parts."""
-        if not isinstance(found, dict) or set(found) != wanted:
-            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
-        return found
 
 
 def _encode(trace: Sequence[Event]) -> Encoded:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.declared import Events, answered, declared_components, opened_ranks
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import Event
@@ -15,8 +16,7 @@ __all__ = ("PROTOCOL", "judge")
 PROTOCOL = "readiness"
 _UNBOUNDED = 2**30
 _OF_PART = ("component", "rank")
-# Action -> its arguments, and what it answers.
-_EVENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_EVENTS: Events = {
     **dict.fromkeys(("Fence", "Leave", "Ready", "Fail", "Withdraw", "Stall", "Recover"), (_OF_PART, ())),
     **dict.fromkeys(("Complete", "GiveUp", "Expire"), (("number",), ())),
     "Join": (_OF_PART, ("inc",)),
@@ -90,17 +90,10 @@ class _Encoder:
     def event(self, event: Event) -> tuple[Any, ...]:
         """Return the event as a tuple, or raise Malformed."""
         self.seq = check_order(event, self.of, self.seq)
-        name, args, result, post = (event.get(key) for key in ("action", "args", "result", "post"))
         if self.seq == 1:
-            self.shape = _declared(name, args)
+            self.shape = _declared(event)
             return ("Declare",)
-        wanted, answers = _EVENTS.get(str(name), ((), ("no such action",)))
-        if not isinstance(args, dict) or set(args) != set(wanted):
-            raise Malformed(f"{name} with {args} is not an action that a host can see")
-        if not isinstance(result, dict) or set(result) != set(answers) or not isinstance(post, dict):
-            raise Malformed(f"{name} answers {answers}, and not {result}")
-        if set(post) != set(_POST):
-            raise Malformed(f"post must have exactly {_POST}")
+        name, args, result, post = answered(event, _EVENTS, _POST)
         answer = number(next(iter(result.values()), 0), _UNBOUNDED)
         return name, *self.who(args), answer, *self.post(post)
 
@@ -140,10 +133,8 @@ class _Encoder:
         return tuple(value for row in rows for value in (*row, *[other] * (self.shape.most - len(row))))
 
 
-def _declared(name: object, args: object) -> Shape:
-    listed = args.get("components") if isinstance(args, dict) else None
-    if name != "Declare" or not isinstance(listed, list) or not listed:
-        raise Malformed("the first event after Open must be Declare, with components")
+def _declared(event: Event) -> Shape:
+    listed = declared_components(event)
     for one in listed:
         if not isinstance(one, list) or [type(value) for value in one] != [str, int, list] or one[1] < 1:
             raise Malformed(f"a component is a name, a number of parts and a list of components, not {one}")
@@ -156,8 +147,8 @@ def _declared(name: object, args: object) -> Shape:
 
 def _encode(trace: Sequence[Event]) -> Encoded:
     first = trace[0] if trace else {}
-    ranks = first.get("ranks")
-    if first.get("action") != "Open" or first.get("protocol") != PROTOCOL or type(ranks) is not int or ranks < 1:
+    ranks = opened_ranks(first, PROTOCOL)
+    if not ranks:
         return Encoded(0, Shape({}), (), "a run of readiness begins with Open, with v, protocol and ranks", 0)
     encoder = _Encoder(first)
     events, malformed, at = read_events(trace, encoder.event)

@@ -6,17 +6,16 @@ A run is ``Open`` with its bounds, and then what the processes did: ``who`` is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tla.judging import Malformed, config_of, judge_all, read_events, run_tlc
+from tla.noted_steps import Encoded, noted
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
 
 __all__ = ("PROTOCOL", "judge")
 
 PROTOCOL = "ring"
-_KEYS = {"v", "protocol", "dp", "action", "who", "value"}
 _BOUNDS = ("ranks", "slots", "puts", "joins", "clears")
 _INVARIANTS = ("TypeOK", "NoTornRead", "ExactlyOnceInOrder", "Complete", "OneFate", "HonestFence", "Progress")
 _WRITER = ("StartPut", "LoadCursor", "LoadLife", "SeeVoid", "Fill", "Publish", "TakeOver")
@@ -34,6 +33,7 @@ _READER = (
 )
 _CLEARER = ("CloseGate", "SeeHead", "SeeMark", "StoreVoid", "OpenGate", "ClearAgain")
 _OTHERS = ("BarrierReaches", "SeeBegun", "Flush", "Kill", "Fence", "Got")
+_ACTIONS = (*_WRITER, *_READER, *_CLEARER, *_OTHERS)
 _GUARDS = (
     "PublishLast",
     "PublishFence",
@@ -54,22 +54,6 @@ _GUARDS = (
 )
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A run for TLC. ``ranks`` is 0 when there is no usable Open."""
-
-    ranks: int
-    bounds: tuple[int, ...]
-    events: tuple[tuple[Any, ...], ...]
-    malformed: str = ""
-    malformed_at: int = 0
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Runs of one shape are judged together: constants are the same for all runs of one start."""
-        return self.bounds
-
-
 def _encode(trace: Sequence[Event]) -> Encoded:
     first = trace[0] if trace else {}
     bounds = tuple(first.get(name) for name in _BOUNDS)
@@ -80,11 +64,7 @@ def _encode(trace: Sequence[Event]) -> Encoded:
     of, lines = (FORMAT, PROTOCOL, first.get("dp")), first["ranks"] + first["joins"]
 
     def event(found: Event) -> tuple[Any, ...]:
-        if set(found) != _KEYS or (found["v"], found["protocol"], found["dp"]) != of:
-            raise Malformed(f"an event has exactly {sorted(_KEYS)}, and v, protocol and dp are {of}")
-        name, who, value = found["action"], found["who"], found["value"]
-        if name not in (*_WRITER, *_READER, *_CLEARER, *_OTHERS):
-            raise Malformed(f"{name!r} is not an action that a process notes")
+        name, who, value = noted(found, of, _ACTIONS)
         most = first["ranks"] if name == "Fence" else lines if name == "Got" else lines + 2
         if type(who) is not int or type(value) is not int or not 0 <= who < most:
             raise Malformed(f"there is no process {who}, or no value")

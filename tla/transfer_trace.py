@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tla.event_parts import exact_parts, ordered_ranks
 from tla.judging import Malformed, check_order, config_of, judge_all, number, read_events, run_tlc
 from tla.trace import Verdict
 from tla.trace_events import FORMAT, Event
@@ -68,9 +69,9 @@ class _Encoder:
         if name not in _SHAPES:
             raise Malformed(f"{name!r} is not an action that a host can see")
         wanted, answer = _SHAPES[name]
-        args = self.parts("args", event.get("args"), wanted)
-        result = self.parts("result", event.get("result"), {answer} - {""})
-        post = self.parts("post", event.get("post"), _PARTS)
+        args = exact_parts("args", event.get("args"), wanted)
+        result = exact_parts("result", event.get("result"), {answer} - {""})
+        post = exact_parts("post", event.get("post"), _PARTS)
         rank = number(args.get("rank", 0), self.ranks)
         client = number(args.get("client", 0), _UNBOUNDED)
         kind = number(args.get("kind", 0), _UNBOUNDED)
@@ -92,10 +93,10 @@ class _Encoder:
         return (
             number(post["issued"], _UNBOUNDED),
             self.numbers(post["queued"]),
-            frozenset((row[0], *map(self.set_of_ranks, row[1:])) for row in started),
+            frozenset((row[0], *(ordered_ranks(ranks, self.ranks) for ranks in row[1:])) for row in started),
             tuple(votes),
             frozenset((row[0], self.posted(row[1])) for row in results),
-            self.set_of_ranks(post["lost"]),
+            ordered_ranks(post["lost"], self.ranks),
         )
 
     @staticmethod
@@ -111,19 +112,6 @@ class _Encoder:
         if not isinstance(found, list) or not all(isinstance(row, list) and len(row) == 2 for row in found):
             raise Malformed(f"{found!r} is not a list of [number, state]")
         return tuple((number(row[0], _UNBOUNDED), str(row[1])) for row in found)
-
-    def set_of_ranks(self, ranks: object) -> frozenset[int]:
-        """Return a list of ranks as a set."""
-        if not isinstance(ranks, list) or ranks != sorted(set(ranks)):
-            raise Malformed(f"{ranks!r} is not a list of ranks in their order")
-        return frozenset(number(rank, self.ranks) for rank in ranks)
-
-    @staticmethod
-    def parts(what: str, found: object, wanted: set[str]) -> Event:
-        """Return an object that has exactly these parts."""
-        if not isinstance(found, dict) or set(found) != wanted:
-            raise Malformed(f"{what} must have exactly {sorted(wanted)}, not {found}")
-        return found
 
 
 def _encode(trace: Sequence[Event]) -> Encoded:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from tests.traces.events import Event, index_of, renumbered
 
-__all__ = ("Change", "dropped", "gap", "on_copies", "renamed", "top", "valued")
+__all__ = ("Change", "dropped", "gap", "on_copies", "renamed", "top", "twice", "valued")
 
 Change: TypeAlias = Callable[[list[Event]], list[Event]]
 
@@ -43,6 +43,17 @@ def gap(name: str) -> Change:
 def renamed(name: str, other: str) -> Change:
     """The first event of that name gets another name."""
     return lambda events: top(index_of(events, name), "action", other)(events)
+
+
+def twice(name: str) -> Change:
+    """The first event of that name comes twice, and the numbers are given anew."""
+
+    def change(events: list[Event]) -> list[Event]:
+        index = index_of(events, name)
+        events.insert(index, copy.deepcopy(events[index]))
+        return renumbered(events)
+
+    return change
 
 
 def valued(name: str, part: str, key: str, value: Callable[[Any], Any]) -> Change:

@@ -13,7 +13,7 @@ from fdcomm.swap import Swap
 from fdcomm.transfer_client import TransferClient
 from tests.conformance.memory_port import MemoryPort
 from tests.conformance.waiting import until
-from tests.traces.alterations import Change, dropped, gap, on_copies, renamed, valued
+from tests.traces.alterations import Change, dropped, gap, on_copies, renamed, twice, valued
 from tests.traces.events import Event, index_of, lines_of, renumbered
 from tests.traces.layerwise_runs import Memory
 
@@ -133,15 +133,6 @@ def _has_all(run: list[Event]) -> bool:
 # -- runs that never happened --------------------------------------------------------------------------------------
 
 
-def _twice(action: str) -> Change:
-    def alter(run: list[Event]) -> list[Event]:
-        number = index_of(run, action)
-        run.insert(number, copy.deepcopy(run[number]))
-        return renumbered(run)
-
-    return alter
-
-
 def _handled(outcome: str, then: str) -> Change:
     def alter(run: list[Event]) -> list[Event]:
         moving = {e["result"]["task"] for e in run if e["action"] == "Reserve" and e["args"]["target"] >= 0}
@@ -194,8 +185,8 @@ ALTERED = on_copies(
         "a reserve is forgotten": dropped("Reserve"),
         "a number is forgotten": dropped("Register"),
         "a result is forgotten": dropped("Handle"),
-        "a result is handled twice": _twice("Handle"),
-        "a number is known twice": _twice("Register"),
+        "a result is handled twice": twice("Handle"),
+        "a number is known twice": twice("Register"),
         "a cancel is forgotten": dropped("Cancel"),
         "a reset was not begun": dropped("BeginReset"),
         "a reset was not over": dropped("Rebuild"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from models.acceptance import Verdict as ModelVerdict
 from tests.traces.events import Event, lines_of
+from tests.traces.schema import SCHEMA, problem
 from tla.trace import Verdict
 
-__all__ = ("agreed", "judge_both", "objections")
+__all__ = ("agreed", "counts_of_fitting", "judge_both", "objections")
 
 Run: TypeAlias = list[Event]
 
@@ -47,6 +49,20 @@ def judge_both(
     wrong = objections(verdicts, judge(runs), altered)
     assert not wrong, f"seed {seed}: {wrong}"
     return verdicts[: len(good)]
+
+
+def counts_of_fitting(accept: Callable[[list[str]], Sequence[ModelVerdict]], runs: Mapping[int, Run]) -> Counter[str]:
+    """Have the model judge random runs, by their seeds. Return how often each action was accepted.
+
+    AssertionError: a run is rejected, or an event of it does not fit the schema.
+    """
+    counts: Counter[str] = Counter()
+    for seed, run in runs.items():
+        (verdict,) = accept(lines_of(run))
+        assert verdict.accepted, f"seed {seed}: {verdict}"
+        assert [text for event in run if (text := problem(event, SCHEMA))] == []
+        counts += verdict.counts
+    return counts
 
 
 def objections(by_model: Sequence[ModelVerdict], by_tlc: Sequence[Verdict], altered: Collection[str]) -> list[str]:

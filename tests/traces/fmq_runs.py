@@ -7,14 +7,13 @@ still arrived, which the run itself shows.
 
 from __future__ import annotations
 
-import copy
 import random
 import threading
 from typing import Any
 
 from fdcomm.errors import CommTimeoutError
-from tests.traces.alterations import Change, dropped, gap, on_copies, renamed, valued
-from tests.traces.events import Event, index_of, lines_of, renumbered
+from tests.traces.alterations import dropped, gap, on_copies, renamed, twice, valued
+from tests.traces.events import Event, lines_of, renumbered
 
 __all__ = ("ALTERED", "EVENTS", "Record", "lines_of", "prepared", "random_run", "whole_run")
 
@@ -177,21 +176,12 @@ def whole_run() -> list[Event]:
 # -- runs that never happened --------------------------------------------------------------------------------------
 
 
-def _twice(action: str) -> Change:
-    def alter(run: list[Event]) -> list[Event]:
-        number = index_of(run, action)
-        run.insert(number, copy.deepcopy(run[number]))
-        return renumbered(run)
-
-    return alter
-
-
 ALTERED = on_copies(
     {
         "a line is lost": gap("Take"),
         "a put is forgotten": dropped("Put"),
         "a connection is forgotten": dropped("Connect"),
-        "a message is given twice": _twice("Take"),
+        "a message is given twice": twice("Take"),
         "a message is not given": dropped("Take"),
         "more is acknowledged than is done": valued("Acknowledge", "args", "number", lambda n: n + 1),
         "what was heard was never said": valued("HearAck", "args", "number", lambda n: n + 1),
@@ -202,8 +192,8 @@ ALTERED = on_copies(
         "another number": valued("Take", "args", "number", lambda n: n + 1),
         "another base": valued("Take", "args", "base", lambda n: n + 1),
         "fewer are sent again": valued("Connect", "args", "again", lambda n: n + 1),
-        "two consumers": _twice("StartConsumer"),
-        "a producer ends twice": _twice("End"),
+        "two consumers": twice("StartConsumer"),
+        "a producer ends twice": twice("End"),
         "no such action": renamed("Finish", "Complete"),
     }
 )

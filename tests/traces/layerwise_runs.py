@@ -11,8 +11,8 @@ from fdcomm.layer_table import LAYERWISE_EVENTS
 from fdcomm.layerwise import LayerSender
 from fdcomm.runtime import SystemRuntime
 from fdcomm.trace import FORMAT, Recorder
-from tests.traces.alterations import Change, dropped, on_copies
-from tests.traces.events import Event, index_of, lines_of, renumbered
+from tests.traces.alterations import Change, dropped, on_copies, twice
+from tests.traces.events import Event, index_of, lines_of
 
 __all__ = ("ACTIONS", "ALTERED", "Event", "Memory", "Simulated", "lines_of", "random_run", "whole_run")
 
@@ -163,15 +163,6 @@ def _changed(action: str, part: str, change: Callable[[Event], Event], **where: 
     return alter
 
 
-def _twice(action: str) -> Change:
-    def alter(run: list[Event]) -> list[Event]:
-        number = index_of(run, action)
-        run.insert(number, copy.deepcopy(run[number]))
-        return renumbered(run)
-
-    return alter
-
-
 def _lost_line(run: list[Event]) -> list[Event]:
     return [*run[:5], *run[6:]]
 
@@ -204,13 +195,13 @@ ALTERED = on_copies(
         "a line is lost": _lost_line,
         "a layer is sent that is not computed": _changed("NextReady", "result", lambda r: {"last": r["last"] + 1}),
         "a layer is left out": _changed("NextReady", "result", lambda r: {"first": r["first"] + 1}),
-        "layers are sent twice": _twice("NextReady"),
+        "layers are sent twice": twice("NextReady"),
         "a sending is forgotten": dropped("NextReady"),
         "an info is forgotten": dropped("OnCacheInfo"),
         "early progress was not there": _changed("OnCacheInfo", "result", lambda r: {"ready": r["ready"] + 1}),
         "a failed task was sent": _changed("NextDone", "result", lambda r: {"failed": False}, failed=True),
         "a sent task failed": _changed("NextDone", "result", lambda r: {"failed": True}, failed=False),
-        "a task is finished twice": _twice("NextDone"),
+        "a task is finished twice": twice("NextDone"),
         "a task is not finished": dropped("NextDone"),
         "nothing was kept": _changed("ExpireEarly", "result", lambda r: {"step": r["step"] + 1}),
         "an expiry is forgotten": dropped("ExpireTask"),
@@ -218,7 +209,7 @@ ALTERED = on_copies(
         "a report of no slot": _last_report(lambda first, last: {"slot": last["slot"] + 3}),
         "a report that no order has": _last_report(lambda first, last: {"step": (first["step"] + 2**31) % 2**32}),
         "infos of a slot change places": _infos_swapped,
-        "an info comes twice": _twice("OnCacheInfo"),
+        "an info comes twice": twice("OnCacheInfo"),
         "a truth is a number": _changed("OnCacheInfo", "result", lambda r: {"failed": int(r["failed"])}),
         "more than there is is sent": _changed("NextDone", "result", lambda r: {"sent": r["sent"] + 1}),
         "another task is finished": _changed("NextDone", "result", lambda r: {"step": (r["step"] + 1) % 2**32}),

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from models.dispatch_trace import accept
-from tests.traces.blocks_runs import ACTIONS, ALTERED, lines_of, random_run, whole_run
-from tests.traces.both_judges import judge_both
+from tests.traces.blocks_runs import ACTIONS, ALTERED, random_run, whole_run
+from tests.traces.both_judges import counts_of_fitting, judge_both
 from tests.traces.events import Event
-from tests.traces.schema import SCHEMA, problem
+from tests.traces.refusals import refuse_opening
 from tla.__main__ import judge_of
 from tla.blocks_trace import judge
 
 
 def test_random_runs_are_accepted_by_the_model_and_fit_the_schema(seed: int) -> None:
-    counts: Counter[str] = Counter()
-    for number in range(5):
-        run = random_run(seed + number, 80)
-        (verdict,) = accept(lines_of(run))
-        assert verdict.accepted, f"seed {seed + number}: {verdict}"
-        assert [text for event in run if (text := problem(event, SCHEMA))] == []
-        counts += verdict.counts
+    counts = counts_of_fitting(accept, {n: random_run(n, 80) for n in range(seed, seed + 5)})
     assert sum(counts.values()) > 150, f"seed {seed}: little happened: {counts}"
 
 
@@ -38,13 +30,7 @@ def test_runs_are_judged_alike(seed: int) -> None:
 
 @pytest.mark.parametrize("change", [{"device": -1}, {"host": None}, {"device": "1"}, {"action": "Free"}])
 def test_what_does_not_begin_with_its_shape_is_refused(change: Event) -> None:
-    opening = random_run(1, 1)[0]
-    (found,) = accept(lines_of([opening | change]))
-    (verdict,) = judge([[opening | change]])
-    assert not found.accepted
-    assert "Open" in found.reason
-    assert (verdict.accepted, verdict.position) == (False, 0)
-    assert "Open" in verdict.reason
+    refuse_opening(accept, judge, random_run(1, 1)[0] | change)
 
 
 def test_the_command_line_finds_the_judge() -> None:

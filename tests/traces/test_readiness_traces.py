@@ -6,7 +6,8 @@ import pytest
 
 from models.readiness_trace import accept
 from tests.traces.both_judges import judge_both
-from tests.traces.readiness_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
+from tests.traces.readiness_runs import ALTERED, EVENTS, random_run, real_run, whole_run
+from tests.traces.refusals import refuse_undeclared
 from tests.traces.schema import SCHEMA, problem
 from tla.readiness_trace import judge
 
@@ -29,13 +30,4 @@ def test_a_real_run_is_accepted_by_both() -> None:
 
 
 def test_what_is_no_trace_of_readiness_is_refused() -> None:
-    (verdict,) = accept([])
-    assert not verdict.accepted
-    (verdict,) = accept(["{"])
-    assert "not JSON" in verdict.reason
-    run = random_run(1, 5)
-    (verdict,) = accept(lines_of(run[1:]))
-    assert "must be Open" in verdict.reason
-    (verdict,) = accept(lines_of([run[0], *run[2:]]))
-    assert "must be Declare" in verdict.reason
-    assert not judge([run[1:]])[0].accepted
+    refuse_undeclared(accept, judge, random_run(1, 5))

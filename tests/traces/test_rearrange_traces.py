@@ -8,6 +8,7 @@ from models.dispatch_trace import accept
 from tests.traces.both_judges import judge_both
 from tests.traces.events import Event
 from tests.traces.rearrange_runs import ACTIONS, ALTERED, lines_of, random_run, real_run
+from tests.traces.refusals import refuse_opening
 from tests.traces.schema import SCHEMA, problem
 from tla.__main__ import judge_of
 from tla.rearrange_trace import judge
@@ -73,12 +74,7 @@ def test_a_word_that_no_phase_is_does_not_fit() -> None:
 def test_what_is_no_trace_of_rearrangements_is_refused() -> None:
     opening = random_run(1, 2, 1)[0]
     for change in ({"ranks": 0}, {"ranks": "2"}, {"action": "Join"}):
-        (found,) = accept(lines_of([opening | change]))
-        (verdict,) = judge([[opening | change]])
-        assert not found.accepted
-        assert "Open" in found.reason
-        assert (verdict.accepted, verdict.position) == (False, 0)
-        assert "Open" in verdict.reason
+        refuse_opening(accept, judge, opening | change)
 
 
 def test_a_request_of_many_addresses_is_judged() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from models.status_trace import accept
 from tests.traces.both_judges import judge_both
+from tests.traces.refusals import refuse_undeclared
 from tests.traces.schema import SCHEMA, problem
-from tests.traces.status_runs import ALTERED, EVENTS, lines_of, random_run, real_runs, whole_run
+from tests.traces.status_runs import ALTERED, EVENTS, random_run, real_runs, whole_run
 from tla.status_trace import judge
 
 pytestmark = pytest.mark.tlc
@@ -34,13 +35,4 @@ def test_what_is_altered_is_rejected_by_both() -> None:
 
 
 def test_what_is_no_trace_of_components_is_refused() -> None:
-    (verdict,) = accept([])
-    assert not verdict.accepted
-    (verdict,) = accept(["{"])
-    assert "not JSON" in verdict.reason
-    run = random_run(1, 5)
-    (verdict,) = accept(lines_of(run[1:]))
-    assert "must be Open" in verdict.reason
-    (verdict,) = accept(lines_of([run[0], *run[2:]]))
-    assert "must be Declare" in verdict.reason
-    assert not judge([run[1:]])[0].accepted
+    refuse_undeclared(accept, judge, random_run(1, 5))

@@ -6,8 +6,9 @@ import pytest
 
 from models.dispatch_trace import accept
 from tests.traces.both_judges import judge_both
+from tests.traces.refusals import refuse_empty_post
 from tests.traces.schema import SCHEMA, problem
-from tests.traces.transfer_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
+from tests.traces.transfer_runs import ALTERED, EVENTS, random_run, real_run, whole_run
 from tla.transfer_trace import judge
 
 pytestmark = pytest.mark.tlc
@@ -24,11 +25,4 @@ def test_what_happened_is_accepted_by_both_and_what_is_altered_by_none(seed: int
 
 
 def test_what_is_no_trace_of_transfer_is_refused() -> None:
-    run = random_run(1, 2, 5)
-    (verdict,) = accept(lines_of(run[1:]))
-    assert "must be Open" in verdict.reason
-    assert not judge([run[1:]])[0].accepted
-    run[2]["post"] = {}
-    (verdict,) = accept(lines_of(run))
-    assert (verdict.accepted, verdict.events) == (False, 2)
-    assert judge([run])[0].position == 2
+    refuse_empty_post(accept, judge, random_run(1, 2, 5))
