@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from fdcomm.blocks import BLOCKS_EVENTS
-from fdcomm.testing import Exhaustive, explore
 from models.blocks import Blocks
 from models.dispatch_trace import accept
 from tests.conformance.blocks_core import drive_core
@@ -21,7 +20,7 @@ from tests.schedules.blocks_races import RACES, race
 from tests.stateful.blocks_machine import run_client, run_core
 from tests.traces.blocks_runs import ALTERED, lines_of, random_run, whole_run
 from tests.traces.events import runs_of
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 from tla.blocks_trace import judge
 
@@ -102,7 +101,7 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 def _v5(size: str) -> list[Check]:
     names = [name for name in PROGRAMS if size == "large" or name not in _SLOW]
     found = [Check(_P, "V5", name, _schedules, (name,)) for name in names]
-    return found + [Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+    return found + [Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _schedules(name: str) -> Row:
@@ -111,10 +110,7 @@ def _schedules(name: str) -> Row:
 
 def _race(name: str) -> Row:
     _, wanted, bound = RACES[name]
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours, verdict=wanted)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, bound, verdict=wanted)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

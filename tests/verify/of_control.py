@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fdcomm.testing import Exhaustive, explore
 from models.control import Control
 from models.dispatch_trace import accept
 from tests.conformance.control_core import drive_core
@@ -16,7 +15,7 @@ from tests.schedules.control_programs import LARGER, PROGRAMS
 from tests.schedules.control_races import BOUND, RACES, race
 from tests.stateful.control_machine import run_core, run_host
 from tests.traces.control_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 from tla.control_trace import judge
 
@@ -125,13 +124,11 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race_name(name: str) -> str:
-    return f"race {name}: found on the shipped steps, none on ours"
+    return race_rows.race_name(name, "shipped steps")
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive(), BOUND), explore(race(name, shipped=False), Exhaustive(), BOUND)
-    return rows.race(_P, _race_name(name), broken, shipped, ours, verdict="error")
+    return race_rows.explored(_P, _race_name(name), race, name, BOUND, verdict="error")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

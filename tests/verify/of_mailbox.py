@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from fdcomm.mailbox.results import MAILBOX_EVENTS
-from fdcomm.testing import Exhaustive, explore
 from models.dispatch_trace import accept
 from models.mailbox import Mailbox
 from tests.conformance.mailbox_core import drive_core
@@ -17,7 +16,7 @@ from tests.schedules.mailbox_programs import LONG, PROGRAMS
 from tests.schedules.mailbox_races import RACES, race
 from tests.stateful.mailbox_machine import run_core, run_server
 from tests.traces.mailbox_runs import ALTERED, lines_of, random_run, whole_run
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 from tla.mailbox_trace import judge
 
@@ -95,7 +94,7 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 def _v5(size: str) -> list[Check]:
     names = [*PROGRAMS] if size == "small" else [*PROGRAMS, *LONG]
     found = [Check(_P, "V5", name, _schedules, (name,)) for name in names]
-    return found + [Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+    return found + [Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _schedules(name: str) -> Row:
@@ -104,10 +103,7 @@ def _schedules(name: str) -> Row:
 
 def _race(name: str) -> Row:
     _, wanted, bound = RACES[name]
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours, verdict=wanted)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, bound, verdict=wanted)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

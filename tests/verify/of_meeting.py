@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from fdcomm.testing import Exhaustive, explore
 from tests.conformance.meeting_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import meeting_graphs
@@ -13,7 +12,7 @@ from tests.schedules.meeting_programs import LARGE_PROGRAMS, PROGRAMS
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.meeting_walks import run_random
 from tests.traces.meeting_runs import ALTERED, KINDS, accept, real_run
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 from tla.meeting_trace import judge
 
@@ -100,7 +99,7 @@ def _v5(large: bool) -> list[Check]:
     programs = (*PROGRAMS, *LARGE_PROGRAMS) if large else _QUICK
     found = [Check(_P, "V5", name, _schedules, (name,)) for name in programs]
     races = tuple(RACES) if large else _QUICK_RACES
-    return [*found, *(Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in races)]
+    return [*found, *(Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in races)]
 
 
 def _schedules(name: str) -> Row:
@@ -108,10 +107,7 @@ def _schedules(name: str) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), BOUND)
-    ours = explore(race(name, shipped=False), Exhaustive(), OUR_BOUNDS.get(name, BOUND))
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, BOUND, OUR_BOUNDS.get(name))
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

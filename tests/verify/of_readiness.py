@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from fdcomm.testing import Exhaustive, explore
 from models.readiness import Config, Readiness
 from models.readiness_trace import accept
 from tests.conformance.readiness_core import drive_core
@@ -17,7 +16,7 @@ from tests.schedules.readiness_races import RACES, race
 from tests.stateful.readiness_host_machine import run_host
 from tests.stateful.readiness_machine import run_core
 from tests.traces.readiness_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 from tla.readiness_trace import judge
 
@@ -124,13 +123,11 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race_name(name: str) -> str:
-    return f"race {name}: found on the shipped flags, none on ours"
+    return race_rows.race_name(name, "shipped flags")
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    return rows.race(P, _race_name(name), broken, shipped, ours, verdict="invariant")
+    return race_rows.explored(P, _race_name(name), race, name, verdict="invariant")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

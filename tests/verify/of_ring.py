@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from fdcomm.testing import Exhaustive, explore
 from tests.conformance.ring_overflow_drive import PLANS as SEGMENTS
 from tests.conformance.ring_overflow_drive import drive as segments
 from tests.conformance.ring_place_drive import PLANS as TURNS
@@ -18,7 +17,7 @@ from tests.schedules import ring_clear_programs, ring_last_programs, ring_progra
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.ring_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -158,7 +157,7 @@ def _v5(large: bool) -> list[Check]:
         Check(_P, "V5", f"{name}, random schedules", _random_schedules, (name, executions)) for name in RANDOM_PROGRAMS
     ]
     races = tuple(RACES) if large else _QUICK_RACES
-    return [*found, *(Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in races)]
+    return [*found, *(Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in races)]
 
 
 def _schedules(name: str) -> Row:
@@ -170,10 +169,7 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), BOUND)
-    ours = explore(race(name, shipped=False), Exhaustive(), OUR_BOUNDS.get(name, BOUND))
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, BOUND, OUR_BOUNDS.get(name))
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

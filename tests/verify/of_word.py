@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from fdcomm.testing import Bound, Exhaustive, explore
 from tests.conformance.word_plans import LARGE, RANDOM, SMALL, part_of
 from tests.conformance.word_walks import drive
 from tests.refine import word_graphs
 from tests.schedules.word_programs import LARGE_PROGRAMS, PROGRAMS, RACES, race
 from tests.stateful.word_walks import run_random
 from tests.traces.word_runs import ALTERED, both, real_run
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -86,7 +85,7 @@ def _v5(large: bool) -> list[Check]:
     found = [_check("V5", name, _schedules, name) for name in (*PROGRAMS, *(LARGE_PROGRAMS if large else ()))]
     return [
         *found,
-        *(_check("V5", rows.race_name(name), _race, name) for name in RACES if large or name == "lost-update"),
+        *(_check("V5", race_rows.race_name(name), _race, name) for name in RACES if large or name == "lost-update"),
     ]
 
 
@@ -95,10 +94,7 @@ def _schedules(name: str) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), Bound())
-    ours = explore(race(name, shipped=False), Exhaustive(), Bound())
-    return rows.race("word", rows.race_name(name), broken, shipped, ours)
+    return race_rows.explored("word", race_rows.race_name(name), race, name)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
