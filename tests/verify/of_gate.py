@@ -15,7 +15,7 @@ from tests.refine import gate_graphs
 from tests.schedules.gate_programs import PROGRAMS, RACES, race
 from tests.stateful.gate_machine import run_core, run_host
 from tests.traces.gate_runs import ACTIONS, ALTERED, is_whole, lines_of, random_run, real_runs
-from tests.verify import race_rows, rows
+from tests.verify import graph_rows, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.gate_trace import judge
 
@@ -48,22 +48,13 @@ def _v2(size: str) -> list[Check]:
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
     what = {"ABSTRACT": name, "FAULTY": f"FIXED without {name}", "SHIPPED": f"SHIPPED: {name}"}.get(
         kind, f"FIXED {name}" if name.startswith("without") else f"FIXED: {name}"
     )
     if kind == "ABSTRACT":
-        shape: Any = gate_graphs.ABSTRACT
-        wanted, difference = gate_graphs.compared_abstract(shape)
-    elif kind == "SHIPPED":
-        shape = gate_graphs.SHIPPED[name]
-        wanted, difference = gate_graphs.compared_shipped(shape)
-    else:
-        everything = {**gate_graphs.FIXED, **gate_graphs.FAULTY, "without any guard": gate_graphs.UNGUARDED}
-        shape = everything[name]
-        wanted, difference = gate_graphs.compared(shape)
-    return rows.graph("gate", what, rows.numbers(shape.constants()), wanted, difference)
+        shape = gate_graphs.ABSTRACT
+        return rows.graph("gate", what, rows.numbers(shape.constants()), *gate_graphs.compared_abstract(shape))
+    return graph_rows.listed_graph("gate", what, gate_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------

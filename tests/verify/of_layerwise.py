@@ -15,7 +15,7 @@ from tests.stateful.layerwise_machine import run_core, run_sender
 from tests.traces.both_judges import objections
 from tests.traces.layerwise_processes import real_run
 from tests.traces.layerwise_runs import ACTIONS, ALTERED, lines_of, random_run, whole_run
-from tests.verify import race_rows, rows
+from tests.verify import graph_rows, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.layerwise_trace import judge
 
@@ -38,10 +38,7 @@ def checks(level: str, size: str) -> list[Check]:
 
 def _v2(size: str) -> list[Check]:
     kinds = ("FIXED", "PAIR", "OPENING", "SHIPPED", "FAULTY")
-    every = [(kind, name) for kind in kinds for name in getattr(layerwise_graphs, kind)]
-    every.append(("FIXED", "without any guard"))
-    chosen = [one for one in every if size == "large" or one in _SMALL_GRAPHS]
-    return [Check("layerwise", "V2", f"{kind}: {name}", _graph, (kind, name)) for kind, name in chosen]
+    return graph_rows.graph_checks("layerwise", layerwise_graphs, _graph, size, _SMALL_GRAPHS, kinds)
 
 
 def _graph(kind: str, name: str) -> Row:

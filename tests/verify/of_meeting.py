@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.conformance.meeting_plans import LARGE, RANDOM, SMALL, part_of
-from tests.conformance.word_walks import drive
 from tests.refine import meeting_graphs
 from tests.schedules.meeting_programs import LARGE_PROGRAMS, PROGRAMS
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, RACES, race
-from tests.stateful.meeting_walks import run_random
+from tests.stateful.memory_walks import run_random
 from tests.traces.meeting_runs import ALTERED, KINDS, accept, real_run
-from tests.verify import race_rows, rows
+from tests.verify import race_rows, rows, shared_memory_rows
 from tests.verify.check import Check, Row
 from tla.meeting_trace import judge
 
@@ -63,18 +62,7 @@ def _v3(large: bool) -> list[Check]:
 
 
 def _edges(plan: str) -> Row:
-    part = part_of(plan)
-    done = drive(part)
-    return Row(
-        _P,
-        "V3",
-        f"every edge: {plan}",
-        ok=done.edges > 0 and done.walks > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=rows.numbers(part.config.constants()),
-        detail=f"{done.walks} behaviours, one load, store or system call at a time",
-    )
+    return shared_memory_rows.every_edge(_P, plan, part_of(plan))
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -87,7 +75,7 @@ def _v4(large: bool) -> list[Check]:
 
 
 def _random(plan: str, examples: int, length: int) -> Row:
-    run = partial(run_random, plan, length=length)
+    run = partial(run_random, part_of, plan, length=length)
     wanted = set(part_of(plan).model.actions) if "everything" in plan else {"StoreTurn", "SeeStanding", "SeeDead"}
     return rows.random_runs(_P, f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 

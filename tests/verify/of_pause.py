@@ -71,7 +71,7 @@ def _v3(size: str) -> list[_Offer]:
     core = CORE if size == "small" else {**CORE, **CORE_LARGE}
     service = SERVICE if size == "small" else {**SERVICE, **SERVICE_LARGE}
     found: list[_Offer] = [(f"cores, every edge: {name}", _core, (name,)) for name in core]
-    return found + [(_service_name(name), _service, (name,)) for name in service]
+    return found + [(rows.host_name(name), _service, (name,)) for name in service]
 
 
 def _core(name: str) -> Row:
@@ -79,14 +79,10 @@ def _core(name: str) -> Row:
     return rows.core_edges(P, f"cores, every edge: {name}", bounds(config), drive_core(config))
 
 
-def _service_name(name: str) -> str:
-    return f"host channel, every edge that a host can take: {name}"
-
-
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
     hidden = "are inside a critical section, or give up what returns"
-    return rows.host_edges(P, _service_name(name), bounds(config), drive_service(config), hidden)
+    return rows.host_edges(P, rows.host_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------

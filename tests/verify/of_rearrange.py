@@ -16,7 +16,7 @@ from tests.schedules.rearrange_programs import PROGRAMS
 from tests.schedules.rearrange_races import RACES, race
 from tests.stateful.rearrange_machine import run_core, run_host
 from tests.traces.rearrange_runs import ACTIONS, ALTERED, lines_of, random_run, real_run
-from tests.verify import race_rows, rows
+from tests.verify import graph_rows, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.rearrange_trace import judge
 
@@ -52,16 +52,7 @@ def _graph_name(kind: str, name: str) -> str:
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
-    if kind == "SHIPPED":
-        shape: Any = rearrange_graphs.SHIPPED[name]
-        wanted, difference = rearrange_graphs.compared_shipped(shape)
-    else:
-        known = rearrange_graphs.FIXED | rearrange_graphs.FAULTY | {"without any guard": rearrange_graphs.UNGUARDED}
-        shape = known[name]
-        wanted, difference = rearrange_graphs.compared(shape)
-    return rows.graph("rearrange", _graph_name(kind, name), rows.numbers(shape.constants()), wanted, difference)
+    return graph_rows.listed_graph("rearrange", _graph_name(kind, name), rearrange_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.conformance.word_plans import LARGE, RANDOM, SMALL, part_of
-from tests.conformance.word_walks import drive
 from tests.refine import word_graphs
 from tests.schedules.word_programs import LARGE_PROGRAMS, PROGRAMS, RACES, race
-from tests.stateful.word_walks import run_random
+from tests.stateful.memory_walks import run_random
 from tests.traces.word_runs import ALTERED, both, real_run
-from tests.verify import race_rows, rows
+from tests.verify import race_rows, rows, shared_memory_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -54,17 +53,7 @@ def _v3(large: bool) -> list[Check]:
 
 
 def _edges(plan: str) -> Row:
-    done = drive(part_of(plan))
-    return Row(
-        "word",
-        "V3",
-        f"every edge: {plan}",
-        ok=done.edges > 0 and done.walks > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=rows.numbers(part_of(plan).config.constants()),
-        detail=f"{done.walks} behaviours, one load, store or system call at a time",
-    )
+    return shared_memory_rows.every_edge("word", plan, part_of(plan))
 
 
 def _v4(large: bool) -> list[Check]:
@@ -73,7 +62,7 @@ def _v4(large: bool) -> list[Check]:
 
 
 def _random(plan: str, examples: int, length: int) -> Row:
-    run = partial(run_random, plan, length=length)
+    run = partial(run_random, part_of, plan, length=length)
     wanted = set(part_of(plan).model.actions) - {"LoadToken", "GiveUp"}
     return rows.random_runs("word", f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 
@@ -109,22 +98,5 @@ def _v6(large: bool) -> list[Check]:
 
 def _traces(number: int) -> Row:
     runs = [real_run(_SEED + count) for count in range(number)]
-    altered = [(name, change(run)) for run in runs for name, change in ALTERED.items()]
-    try:
-        answers = both([*runs, *(run for _, run in altered)])
-        problems = [" and ".join(one) for one in answers[:number] if any(one)]
-        problems += [
-            f"accepted: {name}" for (name, _), one in zip(altered, answers[number:], strict=True) if not any(one)
-        ]
-    except AssertionError as error:
-        problems = [str(error)]
-    return Row(
-        "word",
-        "V6",
-        _RUNS,
-        ok=not problems,
-        edges=sum(map(len, runs)),
-        bounds=f"{number} runs of 3 processes, seed {_SEED}",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(runs)} runs accepted by both, {len(altered)} altered ones rejected by both at one event",
-    )
+    bounds = f"{number} runs of 3 processes, seed {_SEED}"
+    return shared_memory_rows.judged_processes("word", _RUNS, bounds, runs, ALTERED, both)

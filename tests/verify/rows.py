@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,7 @@ __all__ = (
     "core_edges",
     "graph",
     "host_edges",
+    "host_name",
     "judged",
     "numbers",
     "random_runs",
@@ -26,6 +28,7 @@ __all__ = (
     "schedules",
     "shown",
     "told",
+    "whole_core",
 )
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -82,14 +85,18 @@ class _Driven(Protocol):
     def refusals(self) -> int: ...
 
 
-class _Walked(_Driven, Protocol):
+class _Counted(_Driven, Protocol):
+    """What was driven through the code, of all edges that the graph has."""
+
+    @property
+    def of(self) -> int: ...
+
+
+class _Walked(_Counted, Protocol):
     """What was driven through a host's channel, of all edges that the graph has."""
 
     @property
     def walks(self) -> int: ...
-
-    @property
-    def of(self) -> int: ...
 
 
 def core_edges(protocol: str, what: str, bounds: str, done: _Driven, detail: str = "") -> Row:
@@ -104,6 +111,17 @@ def core_edges(protocol: str, what: str, bounds: str, done: _Driven, detail: str
         bounds=bounds,
         detail=detail or f"all edges, and {done.refusals} calls that must be refused, changed nothing",
     )
+
+
+def whole_core(protocol: str, what: str, bounds: str, done: _Counted) -> Row:
+    """The same, and no edge of the graph may be left out."""
+    row = core_edges(protocol, what, bounds, done)
+    return replace(row, ok=row.ok and done.edges == done.of)
+
+
+def host_name(name: str) -> str:
+    """Return what the row of a host's channel is called."""
+    return f"host channel, every edge that a host can take: {name}"
 
 
 def host_edges(protocol: str, what: str, bounds: str, done: _Walked, hidden: str) -> Row:
