@@ -9,7 +9,7 @@ from models.explore import Result, explore
 from models.graph import build
 from models.kernel import Model
 from models.liveness import Fair, LeadsTo, leads_to
-from tla.manifest import Entry
+from tla.manifest import Entry, load
 from tla.values import parse
 
 __all__ = (
@@ -18,8 +18,12 @@ __all__ = (
     "constants_of",
     "counterexample_is_as_long",
     "counts_are_those",
+    "entries_of",
     "everything_holds",
+    "fails_as_shortly",
+    "is_what_tlc_finds",
     "shortest",
+    "small_entries",
 )
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -40,6 +44,16 @@ def shortest(model: Model[Any], max_states: int | None = None) -> dict[str, int]
     return {name: len(violation.path) for name, violation in found.items()}
 
 
+def fails_as_shortly(
+    model: Model[Any], violates: str, lengths: Mapping[str, int], max_states: int | None = None
+) -> None:
+    """See that a property fails, and that of all which fail the shortest counterexamples have these lengths."""
+    found = explore(model, only={violates}).violation
+    assert found is not None
+    assert len(found.path) == lengths[violates]
+    assert shortest(model, max_states) == lengths
+
+
 def broken(model: Model[S], properties: Mapping[str, Iterable[LeadsTo[S]]], fairness: Sequence[Fair[S]]) -> set[str]:
     """Return the names of the liveness properties that fail under this fairness."""
     graph = build(model)
@@ -56,6 +70,20 @@ class _Config(Protocol):
 class _Guards(Protocol):
     @classmethod
     def names(cls) -> Iterable[str]: ...
+
+
+def small_entries(entries: Iterable[Entry], expect: str, below: int) -> list[Entry]:
+    """Return those of the configurations with this expectation and fewer states that are checked, or that hold."""
+    return [
+        entry
+        for entry in entries
+        if (entry.mode == "check" or expect == "holds") and entry.expect == expect and entry.distinct < below
+    ]
+
+
+def entries_of(*modules: str) -> list[Entry]:
+    """Return the configurations of modules."""
+    return [entry for entry in load() if entry.module in modules]
 
 
 def constants_of(entry: Entry) -> dict[str, Any]:
@@ -95,3 +123,13 @@ def counterexample_is_as_long(model: Model[Any], entry: Entry, max_states: int |
     found = explore(model, only={entry.violates}, max_states=max_states).violation
     assert found is not None
     assert len(found.path) + 1 == entry.depth
+
+
+def is_what_tlc_finds(
+    model: Model[Any], entry: Entry, *, only: Collection[str] | None = None, absent: Collection[str] = ()
+) -> None:
+    """See that a model agrees with TLC: in its counterexample where one is expected, else in its counts."""
+    if entry.expect == "violates":
+        counterexample_is_as_long(model, entry)
+    else:
+        counts_are_those(model, entry, only=only, absent=absent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -23,16 +22,13 @@ from tests.explore.claims import (
     constants_of,
     counterexample_is_as_long,
     counts_are_those,
+    entries_of,
     everything_holds,
-    shortest,
+    fails_as_shortly,
+    small_entries,
 )
 from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those
 from tla import manifest
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 R = frozenset[int]
 
@@ -84,11 +80,7 @@ def test_every_guard_of_the_contract_can_be_taken_away() -> None:
 
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
-    bug = BUGS[guard]
-    found = explore(Barrier(bug.config), only={bug.violates}).violation
-    assert found is not None
-    assert len(found.path) == FAILS[guard][bug.violates]
-    assert shortest(Barrier(bug.config), 4000) == FAILS[guard]
+    fails_as_shortly(Barrier(BUGS[guard].config), BUGS[guard].violates, FAILS[guard], 4000)
 
 
 @pytest.mark.parametrize("guard", BUGS)
@@ -139,17 +131,7 @@ _FIXED = {"N": "ranks", "B": "barriers", "L": "labels", "MaxRounds": "max_rounds
 _FIXED |= {"Named": "named", "Leavers": "leavers", "Mortal": "mortal"}
 _SHIPPED = {"N": "ranks", "Turns": "turns", "MaxTasks": "max_tasks", "Resetters": "resetters", "Mortal": "mortal"}
 _SHIPPED |= {"KilledWaiting": "killed_waiting", "Failing": "failing", "Skippers": "skippers"}
-
-
-def _entries(expect: str) -> list[manifest.Entry]:
-    return [
-        entry
-        for entry in manifest.load()
-        if entry.module in ("MCBarrier", "MCBarrierShipped")
-        and (entry.mode == "check" or expect == "holds")
-        and entry.expect == expect
-        and entry.distinct < 3000
-    ]
+_ENTRIES = entries_of("MCBarrier", "MCBarrierShipped")
 
 
 def _model(entry: manifest.Entry) -> Model[Any]:
@@ -158,11 +140,11 @@ def _model(entry: manifest.Entry) -> Model[Any]:
     return Barrier(configured(Config, _FIXED, constants_of(entry), Guards))
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "holds", 3000), ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
     counts_are_those(_model(entry), entry)
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "violates", 3000), ids=lambda entry: str(entry.name))
 def test_counterexamples_are_as_short_as_those_of_tlc(entry: manifest.Entry) -> None:
     counterexample_is_as_long(_model(entry), entry)

@@ -15,7 +15,7 @@ from models.blocks_shipped import Config as ShippedConfig
 from models.blocks_shipped import fairness as shipped_fairness
 from models.explore import explore
 from models.graph import build
-from tests.explore.claims import broken, counterexample_is_as_long, counts_are_those, everything_holds, shortest
+from tests.explore.claims import broken, everything_holds, is_what_tlc_finds, shortest
 from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those, races_are_those
 from tests.verify.configured import configured
 from tla import manifest
@@ -120,11 +120,7 @@ _ENTRIES = [entry for entry in manifest.find("blocks") if entry.mode == "check" 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    model = configured(entry)
-    if entry.expect == "violates":
-        counterexample_is_as_long(model, entry)
-        return
-    counts_are_those(model, entry)
+    is_what_tlc_finds(configured(entry), entry)
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:

@@ -13,7 +13,7 @@ from models.fmq_properties import fairness, liveness
 from models.fmq_shipped import RACES, FmqShipped
 from models.fmq_shipped import Config as ShippedConfig
 from models.graph import build
-from tests.explore.claims import broken, counterexample_is_as_long, counts_are_those, everything_holds
+from tests.explore.claims import broken, everything_holds, is_what_tlc_finds
 from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those, races_are_those
 from tests.verify.configured import configured
 from tla import manifest
@@ -76,11 +76,7 @@ _ENTRIES = [entry for entry in manifest.find("fmq") if entry.mode == "check"]
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
-    model = configured(entry)
-    if entry.expect == "violates":
-        counterexample_is_as_long(model, entry)
-        return
-    counts_are_those(model, entry)
+    is_what_tlc_finds(configured(entry), entry)
 
 
 def test_the_race_configurations_agree_with_the_contract() -> None:

@@ -9,6 +9,7 @@ import pytest
 from models.explore import explore
 from models.graph import build
 from models.liveness import leads_to
+from tests.explore.claims import counterexample_is_as_long
 from tests.refine.published_graphs import MODULES
 from tests.verify import configured
 from tla import manifest
@@ -65,9 +66,7 @@ def test_without_any_guard_it_has_its_races_at_once(name: str) -> None:
 def test_it_is_what_tlc_finds(entry: manifest.Entry) -> None:
     model = configured.configured(entry)
     if entry.expect == "violates":
-        found = explore(model, only={entry.violates}).violation
-        assert found is not None
-        assert len(found.path) + 1 == entry.depth
+        counterexample_is_as_long(model, entry)
         return
     result = explore(model)
     assert (result.distinct, result.depth) == (entry.distinct, entry.depth)

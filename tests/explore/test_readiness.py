@@ -14,7 +14,7 @@ from models.liveness import leads_to
 from models.readiness import Config, Guards, Readiness, State
 from models.readiness_bugs import BUGS
 from models.readiness_properties import fairness, liveness
-from tests.explore.claims import counterexample_is_as_long, counts_are_those, everything_holds
+from tests.explore.claims import counterexample_is_as_long, counts_are_those, everything_holds, small_entries
 from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those
 from tests.verify.configured import configured
 from tla import manifest
@@ -166,27 +166,19 @@ def test_the_race_needs_its_environment(race: str, repair: dict[str, Any]) -> No
 # -- the manifest ------------------------------------------------------------------------------------------------------
 
 
-def _entries(expect: str) -> list[manifest.Entry]:
-    return [
-        entry
-        for entry in manifest.load()
-        if entry.folder == "readiness"
-        and (entry.mode == "check" or expect == "holds")
-        and entry.expect == expect
-        and entry.distinct < 3000
-    ]
+_ENTRIES = [entry for entry in manifest.load() if entry.folder == "readiness"]
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "holds", 3000), ids=lambda entry: str(entry.name))
 def test_the_model_has_as_many_states_as_tlc_found(entry: manifest.Entry) -> None:
     counts_are_those(configured(entry), entry, only=() if entry.name.endswith("_free") else None)
 
 
 def test_every_race_of_the_shipped_words_has_its_configuration() -> None:
-    named = {entry.race for entry in _entries("violates") if entry.module == "MCReadinessShipped"}
+    named = {entry.race for entry in small_entries(_ENTRIES, "violates", 3000) if entry.module == "MCReadinessShipped"}
     assert named == {name for name, race in shipped.RACES.items() if not race.liveness}
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "violates", 3000), ids=lambda entry: str(entry.name))
 def test_the_model_breaks_what_tlc_breaks(entry: manifest.Entry) -> None:
     counterexample_is_as_long(configured(entry), entry)

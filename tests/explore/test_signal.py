@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -24,16 +23,13 @@ from tests.explore.claims import (
     constants_of,
     counterexample_is_as_long,
     counts_are_those,
+    entries_of,
     everything_holds,
-    shortest,
+    fails_as_shortly,
+    small_entries,
 )
 from tests.explore.contract import ROOT, contract, guards_are_those, names_are_those, parameters_are_those
 from tla import manifest
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 R = frozenset[int]
 
@@ -107,11 +103,7 @@ def test_every_guard_of_the_contract_can_be_taken_away() -> None:
 
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
-    bug = BUGS[guard]
-    found = explore(Signal(bug.config), only={bug.violates}).violation
-    assert found is not None
-    assert len(found.path) == FAILS[guard][bug.violates]
-    assert shortest(Signal(bug.config)) == FAILS[guard]
+    fails_as_shortly(Signal(BUGS[guard].config), BUGS[guard].violates, FAILS[guard])
 
 
 @pytest.mark.parametrize("guard", BUGS)
@@ -194,17 +186,7 @@ _FIXED |= {"Mortal": "mortal", "Foreign": "foreign", "Full": "full"}
 _SHIPPED = {"P": "processes", "I": "objects", "Creators": "creators", "IfMissing": "if_missing"}
 _SHIPPED |= {"Attachers": "attachers", "Probers": "probers", "Clearers": "clearers", "Exits": "exits"}
 _SHIPPED |= {"Restarts": "restarts", "Alone": "alone", "Ordered": "ordered", "Unregisters": "unregisters"}
-
-
-def _entries(expect: str) -> list[manifest.Entry]:
-    return [
-        entry
-        for entry in manifest.load()
-        if entry.module in ("MCSignal", "MCSignalShipped")
-        and entry.mode == "check"
-        and entry.expect == expect
-        and entry.distinct < 3500
-    ]
+_ENTRIES = [entry for entry in entries_of("MCSignal", "MCSignalShipped") if entry.mode == "check"]
 
 
 def _model(entry: manifest.Entry) -> Model[Any]:
@@ -213,12 +195,12 @@ def _model(entry: manifest.Entry) -> Model[Any]:
     return Signal(configured(Config, _FIXED, constants_of(entry), Guards))
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "holds", 3500), ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
     # Of the shipped use in an environment without limits nothing is claimed.
     counts_are_those(_model(entry), entry, only=() if entry.name.endswith("_all") else None)
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "violates", 3500), ids=lambda entry: str(entry.name))
 def test_counterexamples_are_as_short_as_those_of_tlc(entry: manifest.Entry) -> None:
     counterexample_is_as_long(_model(entry), entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -22,16 +21,13 @@ from tests.explore.claims import (
     constants_of,
     counterexample_is_as_long,
     counts_are_those,
+    entries_of,
     everything_holds,
-    shortest,
+    fails_as_shortly,
+    small_entries,
 )
 from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those
 from tla import manifest
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 R = frozenset[int]
 
@@ -84,11 +80,7 @@ def test_every_guard_of_the_contract_can_be_taken_away() -> None:
 
 @pytest.mark.parametrize("guard", FAILS)
 def test_without_the_guard_its_property_fails(guard: str) -> None:
-    bug = BUGS[guard]
-    found = explore(Status(bug.config), only={bug.violates}).violation
-    assert found is not None
-    assert len(found.path) == FAILS[guard][bug.violates]
-    assert shortest(Status(bug.config), 4000) == FAILS[guard]
+    fails_as_shortly(Status(BUGS[guard].config), BUGS[guard].violates, FAILS[guard], 4000)
 
 
 @pytest.mark.parametrize("guard", [name for name in BUGS if BUGS[name].liveness])
@@ -169,17 +161,7 @@ _FIXED |= {"Mortal": "mortal", "Returns": "returns"}
 _SHIPPED = {"NW": "workers", "NS": "movers", "MaxAsked": "max_asked", "Calm": "calm", "TreeFirst": "tree_first"}
 _SHIPPED |= {"TreeDies": "tree_dies", "Failing": "failing", "Absent": "absent", "MayGiveUp": "may_give_up"}
 _SHIPPED |= {"WriteBack": "write_back", "CrossWait": "cross_wait"}
-
-
-def _entries(expect: str) -> list[manifest.Entry]:
-    return [
-        entry
-        for entry in manifest.load()
-        if entry.module in ("MCStatus", "MCStatusShipped")
-        and (entry.mode == "check" or expect == "holds")
-        and entry.expect == expect
-        and entry.distinct < 3000
-    ]
+_ENTRIES = entries_of("MCStatus", "MCStatusShipped")
 
 
 def _model(entry: manifest.Entry) -> Model[Any]:
@@ -188,16 +170,16 @@ def _model(entry: manifest.Entry) -> Model[Any]:
     return Status(configured(Config, _FIXED, constants_of(entry), Guards))
 
 
-@pytest.mark.parametrize("entry", _entries("holds"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "holds", 3000), ids=lambda entry: str(entry.name))
 def test_counts_are_those_of_tlc(entry: manifest.Entry) -> None:
     counts_are_those(_model(entry), entry)
 
 
-@pytest.mark.parametrize("entry", _entries("violates"), ids=lambda entry: str(entry.name))
+@pytest.mark.parametrize("entry", small_entries(_ENTRIES, "violates", 3000), ids=lambda entry: str(entry.name))
 def test_counterexamples_are_as_short_as_those_of_tlc(entry: manifest.Entry) -> None:
     counterexample_is_as_long(_model(entry), entry)
 
 
 def test_every_race_of_the_shipped_words_has_its_configuration() -> None:
-    named = {entry.race for entry in _entries("violates") if entry.module == "MCStatusShipped"}
+    named = {entry.race for entry in small_entries(_ENTRIES, "violates", 3000) if entry.module == "MCStatusShipped"}
     assert named == {name for name, race in races.RACES.items() if not race.liveness}

@@ -8,24 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from fdcomm.blocks import BlockLists
-from fdcomm.errors import FdcommError, ProtocolViolationError
+from fdcomm.errors import ProtocolViolationError
 from fdcomm.swap import Swap
 from fdcomm.transfer_client import TransferClient
 from tests.conformance.memory_port import MemoryPort
 from tests.conformance.waiting import Background, until
+from tests.races.one_process_race import OneProcessRace, name_of
 from tests.races.pipes import WATCHDOG_S
-from tests.races.race import Race
 
-__all__ = ("BlocksOurs", "BlocksRace", "name_of")
-
-
-def name_of(call: Callable[[], Any]) -> str:
-    """Return the name of the error that a call raises, or ""."""
-    try:
-        call()
-    except FdcommError as error:
-        return type(error).__name__
-    return ""
+__all__ = ("BlocksOurs", "BlocksRace", "name_of", "reset_waits_for_the_task")
 
 
 class BlocksOurs:
@@ -81,18 +72,22 @@ class BlocksOurs:
 
 
 @dataclass(frozen=True)
-class BlocksRace(Race):
+class BlocksRace(OneProcessRace):
     """A race of block lists: one process, one order of steps. ``shipped`` gets nothing."""
-
-    shipped: Callable[[], str]  # type: ignore[assignment]
-    ours: Callable[[Any], str]
-    ranks: int = 1
-
-    def on_shipped(self) -> str:
-        """Return what went wrong on the shipped steps."""
-        return self.shipped()
 
     def on_ours(self) -> str:
         """Return what went wrong on ours."""
         with BlocksOurs() as variant:
             return self.ours(variant)
+
+
+def reset_waits_for_the_task(variant: BlocksOurs) -> str:
+    """A reset while a rank runs a task: it ends with the task, and the lists are whole afterwards."""
+    variant.swap_in()
+    number = variant.port.pull()
+    resetting = variant.reset()
+    if number is None or not resetting.is_running() or variant.lists.generation:
+        return "the reset is over, and a task runs"
+    variant.port.finish(number)
+    resetting.value()
+    return variant.problem() or ("" if variant.free() == 4 else f"{variant.free()} of 4 blocks are free")

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from fdcomm.errors import FdcommError
 from fdcomm.mailbox.results import Results
 from fdcomm.mailbox.values import Undelivered
 from tests.conformance.mailbox_wire import Wire, piece
-from tests.races.race import Race
+from tests.races.one_process_race import OneProcessRace, name_of
 
 __all__ = ("MailboxOurs", "MailboxRace", "SocketRace", "name_of")
-
-
-def name_of(call: Callable[[], Any]) -> str:
-    """Return the name of the error that a call raises, or ""."""
-    try:
-        call()
-    except FdcommError as error:
-        return type(error).__name__
-    return ""
 
 
 class MailboxOurs:
@@ -48,16 +37,8 @@ class MailboxOurs:
 
 
 @dataclass(frozen=True)
-class MailboxRace(Race):
+class MailboxRace(OneProcessRace):
     """A race of the bookkeeping: one process, one order of steps. ``shipped`` gets nothing."""
-
-    shipped: Callable[[], str]  # type: ignore[assignment]
-    ours: Callable[[Any], str]
-    ranks: int = 1
-
-    def on_shipped(self) -> str:
-        """Return what went wrong on the shipped steps."""
-        return self.shipped()
 
     def on_ours(self) -> str:
         """Return what went wrong on ours."""

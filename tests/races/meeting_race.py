@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fdcomm.testing import Exhaustive, explore
-from tests.races.race import Race
+from tests.races.program_race import ProgramRace, failure_in_all
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, race
 
 __all__ = ("MeetingRace",)
 
 
 @dataclass(frozen=True)
-class MeetingRace(Race):
+class MeetingRace(ProgramRace):
     """One schedule fails on the obvious steps, none on ours."""
 
-    shipped: Callable[..., str] = field(default=lambda _: "")
-    ours: Callable[..., str] = field(default=lambda _: "")
-    symptom: str = ""
-    program: str = ""
-
-    def on_shipped(self) -> str:
-        """Return what went wrong on the obvious steps."""
-        return _explored(self.program, shipped=True)
-
-    def on_ours(self) -> str:
-        """Return what went wrong on ours."""
-        return _explored(self.program, shipped=False)
-
-
-def _explored(name: str, *, shipped: bool) -> str:
-    bound = BOUND if shipped else OUR_BOUNDS.get(name, BOUND)
-    report = explore(race(name, shipped=shipped), Exhaustive(), bound)
-    if report.failure is not None:
-        return report.failure.message
-    return "" if report.complete else "not all schedules were explored"
+    def run(self, *, shipped: bool) -> str:
+        """Explore all schedules."""
+        bound = BOUND if shipped else OUR_BOUNDS.get(self.program, BOUND)
+        return failure_in_all(explore(race(self.program, shipped=shipped), Exhaustive(), bound))

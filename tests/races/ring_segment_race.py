@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -14,7 +14,7 @@ from fdcomm.ring.layout import SEGMENTS
 from fdcomm.ring.overflow import Overflow, Overflows
 from models.ring_overflow import Config
 from tests.conformance.ring_overflow_bed import Bed
-from tests.races.race import Race
+from tests.races.program_race import ProgramRace
 
 __all__ = ("SegmentRace",)
 
@@ -105,24 +105,13 @@ PROGRAMS: dict[str, tuple[Callable[[Bed], str], type[Overflows], Config]] = {
 
 
 @dataclass(frozen=True)
-class SegmentRace(Race):
+class SegmentRace(ProgramRace):
     """One order of calls that goes wrong on the obvious way, and not on ours."""
 
-    shipped: Callable[..., str] = field(default=lambda _: "")
-    ours: Callable[..., str] = field(default=lambda _: "")
-    symptom: str = ""
-    program: str = ""
-
-    def on_shipped(self) -> str:
-        """Return what went wrong on the obvious way."""
-        return self._run(PROGRAMS[self.program][1])
-
-    def on_ours(self) -> str:
-        """Return what went wrong on ours."""
-        return self._run(Overflows)
-
-    def _run(self, pool: type[Overflows]) -> str:
-        calls, _, config = PROGRAMS[self.program]
+    def run(self, *, shipped: bool) -> str:
+        """Make the calls."""
+        calls, obvious, config = PROGRAMS[self.program]
+        pool = obvious if shipped else Overflows
         folder = tempfile.TemporaryDirectory(prefix="fdcomm-segments-", dir="/dev/shm")
         with folder, pytest.MonkeyPatch.context() as patch:
             bed = Bed(config, folder.name, patch, pool)

@@ -1,6 +1,6 @@
 """P8.7: the reset of a control request waits for nothing, and a block that the ranks still move is free twice."""
 
-from tests.races.blocks_race import BlocksOurs, BlocksRace
+from tests.races.blocks_race import BlocksRace, reset_waits_for_the_task
 from tests.races.shipped_blocks import ShippedCache
 
 
@@ -16,18 +16,7 @@ def shipped() -> str:
     return f"blocks {stray} were moved while they were free, and the free list is {cache.free}"
 
 
-def ours(variant: BlocksOurs) -> str:
-    variant.swap_in()
-    number = variant.port.pull()
-    resetting = variant.reset()
-    if number is None or not resetting.is_running() or variant.lists.generation:
-        return "the reset is over, and a task runs"
-    variant.port.finish(number)
-    resetting.value()
-    return variant.problem() or ("" if variant.free() == 4 else f"{variant.free()} of 4 blocks are free")
-
-
-RACE = BlocksRace(("P8.7",), shipped, ours, "and the free list is [1, 1]")
+RACE = BlocksRace(("P8.7",), shipped, reset_waits_for_the_task, "and the free list is [1, 1]")
 
 
 def test_shipped_fails() -> None:

@@ -7,12 +7,13 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from fdcomm.errors import CommTimeoutError
 from fdcomm.signals.lock import IPCLock
 from fdcomm.testing import Bound, Exhaustive, explore
+from tests.races.program_race import ProgramRace, failure_in_all
 from tests.races.race import Race
 from tests.schedules.word_programs import race
 
@@ -20,28 +21,12 @@ __all__ = ("ExploredRace", "LockRace", "OurLocks", "ShippedLocks")
 
 
 @dataclass(frozen=True)
-class ExploredRace(Race):
+class ExploredRace(ProgramRace):
     """All schedules of a program: one fails on the published steps, none on ours."""
 
-    shipped: Callable[..., str] = field(default=lambda _: "")
-    ours: Callable[..., str] = field(default=lambda _: "")
-    symptom: str = ""
-    program: str = ""
-
-    def on_shipped(self) -> str:
-        """Return what went wrong on the published steps."""
-        return _explored(self.program, shipped=True)
-
-    def on_ours(self) -> str:
-        """Return what went wrong on ours."""
-        return _explored(self.program, shipped=False)
-
-
-def _explored(name: str, *, shipped: bool) -> str:
-    report = explore(race(name, shipped=shipped), Exhaustive(), Bound())
-    if report.failure is not None:
-        return report.failure.message
-    return "" if report.complete else "not all schedules were explored"
+    def run(self, *, shipped: bool) -> str:
+        """Explore all schedules."""
+        return failure_in_all(explore(race(self.program, shipped=shipped), Exhaustive(), Bound()))
 
 
 class _ShippedLock:

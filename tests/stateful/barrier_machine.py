@@ -7,19 +7,20 @@ from collections.abc import Callable
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
 from fdcomm.core.barrier import BarrierGroup
 from models.barrier import State
 from models.kernel import Action
-from tests.conformance.barrier_core import BarrierDriver, difference, endings, probes, refused
+from tests.conformance.barrier_core import BarrierDriver, endings, probes, refused
 from tests.stateful.barrier_rules import MOST_RANKS, Rules, unbounded
 from tests.stateful.beside import run_machine
+from tests.stateful.core_beside import ClaimsHold
 
 __all__ = ("run_core",)
 
 
-class CoreMachine(Rules):
+class CoreMachine(Rules, ClaimsHold):
     """The core against the unbounded model."""
 
     make: Callable[[tuple[str, ...], int], BarrierGroup] = BarrierGroup
@@ -42,13 +43,6 @@ class CoreMachine(Rules):
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver.core, self.state))
         assert refused(calls[number % len(calls)]) == ""
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            assert [name for name, holds in self.model.invariants.items() if not holds(found)] == []
 
 
 def run_core(options: settings, make: Callable[[tuple[str, ...], int], BarrierGroup] = BarrierGroup) -> Counter[str]:

@@ -57,7 +57,11 @@ def see_refused(
 
 
 def run_machine(machine: type[RuleBasedStateMachine], options: settings) -> Counter[str]:
-    """Run the machine; return what it has counted."""
+    """Run the machine; return what it has counted.
+
+    ``machine`` is a class of the caller's own: its attributes are set here, and of settings that fix the examples
+    Hypothesis derives which ones they are from the text of its class statement.
+    """
     occurred: Counter[str] = Counter()
     machine.occurred = occurred
     run_state_machine_as_test(machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]  # typed in newer ones

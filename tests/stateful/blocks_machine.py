@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import event, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -16,12 +16,15 @@ from fdcomm.core.blocks import Blocks as Core
 from fdcomm.errors import CommTimeoutError, HostLostError, NoBlocksError, TransferCancelledError
 from fdcomm.swap import Swap
 from fdcomm.transfer_client import TransferClient
-from models.blocks import Blocks, Config
+from models.blocks import Blocks, Config, State
 from models.dispatch_trace import accept
-from tests.conformance.blocks_core import BlocksDriver, difference, probes, step_of
+from models.kernel import Action
+from tests.conformance.blocks_core import BlocksDriver, probes, step_of
+from tests.conformance.driving import Probe
 from tests.conformance.memory_port import MemoryPort
 from tests.conformance.waiting import Background, until
-from tests.stateful.beside import chosen, judged, possible, run_machine, see_refused
+from tests.stateful.beside import chosen, judged, possible, run_machine
+from tests.stateful.core_beside import Stepped
 from tests.traces.blocks_runs import lines_of
 from tests.traces.layerwise_runs import Memory
 
@@ -32,10 +35,9 @@ _ROOM = 3
 _ENDS = ("Lose", "Close")
 
 
-class _CoreMachine(RuleBasedStateMachine):
-    """The core against the model: same label, same state, same answer; or refused and unchanged."""
+class _CoreMachine(Stepped):
+    """The core against the model."""
 
-    occurred: Counter[str]
     make: Callable[..., Core]
 
     @initialize(device=st.integers(1, 4), host=st.integers(1, 3), resets=st.integers(1, 4))
@@ -52,25 +54,13 @@ class _CoreMachine(RuleBasedStateMachine):
         names = [name for name in possible(self.model, self.state) if seldom.get(name, True)]
         if not names:
             return
-        action, after = chosen(data, self.model, self.state, names)
-        result, expected = self.driver.step(action), step_of(action, self.state, after)
-        assert result == expected, f"{action} returned {result!r} instead of {expected!r}"
-        self.state = after
-        event(action.name)
-        self.occurred[action.name] += 1
+        self.step(*chosen(data, self.model, self.state, names))
 
-    @rule(number=st.integers(0, 60))
-    def refused_call(self, number: int) -> None:
-        """One of the calls that are not possible now."""
-        see_refused(list(probes(self.driver, self.state)), number)
+    def answer(self, action: Action, after: State) -> object:
+        return step_of(action, self.state, after)
 
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            for name, holds in self.model.invariants.items():
-                assert holds(self.state), name
+    def impossible(self) -> list[Probe]:
+        return list(probes(self.driver, self.state))
 
 
 def run_core(options: settings, make: Callable[..., Core] = Core) -> Counter[str]:

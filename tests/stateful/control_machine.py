@@ -28,10 +28,11 @@ from models.control import Config, Control, State, answered
 from models.control_state import AWAY, LIVE, LOST, initial_state
 from models.kernel import Action
 from tests.conformance.backends import lose
-from tests.conformance.control_core import ControlDriver, Make, Payload, difference, probes, step_of
+from tests.conformance.control_core import ControlDriver, Make, Payload, probes, step_of
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import Background, until
 from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
+from tests.stateful.core_beside import SameState
 
 __all__ = ("run_core", "run_host")
 
@@ -39,7 +40,7 @@ _LONG_S = 60.0
 _USUAL = ("Ask", "Take", "Answer", "RefuseLate", "Join", "Collect", "EndLost")
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _CoreMachine(SameState):
     """The core against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: Counter[str]
@@ -70,12 +71,6 @@ class _CoreMachine(RuleBasedStateMachine):
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver.core, self.state, self.config))
         see_refused(calls, number)
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
 
 
 def run_core(options: settings, make: Make = Core[Payload]) -> Counter[str]:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from fdcomm.core.dispatch import Dispatch as Core
 from models.dispatch import Dispatch
 from models.dispatch_state import Config
 from models.kernel import Action
 from tests.conformance.core_driver import CoreDriver, expected_result, probes, refused
-from tests.conformance.core_edges import difference
 from tests.conformance.plans import unbounded
 from tests.stateful.beside import run_machine, step_to
+from tests.stateful.core_beside import ClaimsHold
 from tests.stateful.rules import MOST_PRODUCERS, MOST_RANKS, ActionRules, producers, ranks, when
 
 __all__ = ("CoreMachine", "run_core")
@@ -24,7 +24,7 @@ __all__ = ("CoreMachine", "run_core")
 positions = st.integers(0, 2)
 
 
-class CoreMachine(ActionRules):
+class CoreMachine(ActionRules, ClaimsHold):
     """The core against the unbounded model."""
 
     make: Callable[[int, int], Core[str]] = Core[str]
@@ -95,19 +95,6 @@ class CoreMachine(ActionRules):
         calls = list(probes(self.driver.core, self.state, enabled))
         if calls:
             assert refused(calls[number % len(calls)]) == ""
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-
-    @invariant()
-    def claims_hold(self) -> None:
-        if hasattr(self, "driver"):
-            state = self.driver.state()
-            broken = [name for name, holds in self.model.invariants.items() if not holds(state)]
-            assert broken == []
 
 
 def run_core(options: settings, make: Callable[[int, int], Core[str]] = Core[str]) -> Counter[str]:

@@ -6,16 +6,19 @@ import contextlib
 from collections import Counter
 from typing import Any
 
-from hypothesis import event, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from fdcomm.core.fmq import Receiver, Sender
 from fdcomm.errors import CommTimeoutError
 from models.dispatch_trace import accept
-from models.fmq import Config, Fmq
-from tests.conformance.fmq_core import FmqDriver, difference, probes, step_of
-from tests.stateful.beside import chosen, judged, possible, run_machine, see_refused
+from models.fmq import Config, Fmq, State
+from models.kernel import Action
+from tests.conformance.driving import Probe
+from tests.conformance.fmq_core import FmqDriver, probes, step_of
+from tests.stateful.beside import chosen, judged, possible, run_machine
+from tests.stateful.core_beside import Stepped
 from tests.traces.fmq_bed import Bed
 
 __all__ = ("run_core", "run_handles")
@@ -24,10 +27,9 @@ _LARGE = frozenset({2, 3, 5, 8, 9, 11})
 _SELDOM = {"End": 12, "EndConsumer": 6, "Cut": 4, "Sweep": 2}
 
 
-class _CoreMachine(RuleBasedStateMachine):
-    """The cores against the model: same label, same state, same answer; or refused and unchanged."""
+class _CoreMachine(Stepped):
+    """The cores against the model."""
 
-    occurred: Counter[str]
     kinds: tuple[type[Sender[Any]], type[Receiver]]
 
     @initialize(keep=st.integers(0, 3), window=st.integers(1, 4), producers=st.integers(1, 2))
@@ -44,25 +46,13 @@ class _CoreMachine(RuleBasedStateMachine):
         names = [name for name in possible(self.model, self.state) if luck % _SELDOM.get(name, 1) == 0]
         if not names:
             return
-        action, after = chosen(data, self.model, self.state, names)
-        result, expected = self.driver.step(action), step_of(action, self.state, after)
-        assert result == expected, f"{action} returned {result!r} instead of {expected!r}"
-        self.state = after
-        event(action.name)
-        self.occurred[action.name] += 1
+        self.step(*chosen(data, self.model, self.state, names))
 
-    @rule(number=st.integers(0, 60))
-    def refused_call(self, number: int) -> None:
-        """One of the calls that are not possible now."""
-        see_refused(list(probes(self.driver, self.state)), number)
+    def answer(self, action: Action, after: State) -> object:
+        return step_of(action, self.state, after)
 
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            for name, holds in self.model.invariants.items():
-                assert holds(self.state), name
+    def impossible(self) -> list[Probe]:
+        return list(probes(self.driver, self.state))
 
 
 def run_core(

@@ -23,10 +23,11 @@ from models.gate import Config, Gate, State
 from models.gate_state import AWAY, LIVE, LOST, initial_state
 from models.kernel import Action
 from tests.conformance.backends import lose
-from tests.conformance.gate_core import GateDriver, Payload, difference, free, probes, step_of
+from tests.conformance.gate_core import GateDriver, Payload, free, probes, step_of
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import until
 from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
+from tests.stateful.core_beside import SameState
 
 __all__ = ("run_core", "run_host")
 
@@ -34,7 +35,7 @@ _MOST = 3
 ranks = st.integers(0, _MOST - 1)
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _CoreMachine(SameState):
     """The core against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: Counter[str]
@@ -67,12 +68,6 @@ class _CoreMachine(RuleBasedStateMachine):
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver.core, self.state, self.anything))
         see_refused(calls, number)
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
 
 
 def run_core(options: settings, make: Callable[[int, int, int], Core[Payload]] = Core[Payload]) -> Counter[str]:

@@ -16,8 +16,9 @@ from fdcomm.layerwise import LayerSender
 from models.dispatch_trace import accept
 from models.kernel import Action
 from models.layerwise import Config, Layerwise, State
-from tests.conformance.layerwise_core import TableDriver, agrees, difference, probes, step_of
+from tests.conformance.layerwise_core import TableDriver, agrees, probes, step_of
 from tests.stateful.beside import judged, run_machine, see_refused
+from tests.stateful.core_beside import ClaimsHold
 from tests.traces.layerwise_runs import Memory, Simulated, lines_of
 
 __all__ = ("run_core", "run_sender")
@@ -25,7 +26,7 @@ __all__ = ("run_core", "run_sender")
 _TASKS = 6
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _CoreMachine(ClaimsHold):
     """The tables against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: Counter[str]
@@ -105,14 +106,6 @@ class _CoreMachine(RuleBasedStateMachine):
         if not calls:
             return
         see_refused(calls, number)
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            for name, holds in self.model.invariants.items():
-                assert holds(self.state), name
 
 
 def run_core(options: settings, make: Callable[..., ProgressTable] = ProgressTable) -> Counter[str]:

@@ -6,24 +6,26 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
-from hypothesis import event, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from fdcomm.core.mailbox import Mailbox as Core
 from models.dispatch_trace import accept
-from models.mailbox import Config, Mailbox
-from tests.conformance.mailbox_core import MailboxDriver, difference, probes, step_of
-from tests.stateful.beside import chosen, judged, possible, run_machine, see_refused
+from models.kernel import Action
+from models.mailbox import Config, Mailbox, State
+from tests.conformance.driving import Probe
+from tests.conformance.mailbox_core import MailboxDriver, probes, step_of
+from tests.stateful.beside import chosen, judged, possible, run_machine
+from tests.stateful.core_beside import Stepped
 from tests.traces.mailbox_runs import World, lines_of
 
 __all__ = ("run_core", "run_server")
 
 
-class _CoreMachine(RuleBasedStateMachine):
-    """The core against the model: same label, same state, same answer; or refused and unchanged."""
+class _CoreMachine(Stepped):
+    """The core against the model."""
 
-    occurred: Counter[str]
     make: Callable[[int], Core]
 
     @initialize(requests=st.integers(1, 3), clients=st.integers(1, 2), capacity=st.integers(0, 4))
@@ -41,25 +43,13 @@ class _CoreMachine(RuleBasedStateMachine):
         names = [name for name in possible(self.model, self.state) if seldom.get(name, True)]
         if not names:
             return
-        action, after = chosen(data, self.model, self.state, names)
-        result, expected = self.driver.step(action), step_of(action, self.state, after)
-        assert result == expected, f"{action} returned {result!r} instead of {expected!r}"
-        self.state = after
-        event(action.name)
-        self.occurred[action.name] += 1
+        self.step(*chosen(data, self.model, self.state, names))
 
-    @rule(number=st.integers(0, 60))
-    def refused_call(self, number: int) -> None:
-        """One of the calls that are not possible now."""
-        see_refused(list(probes(self.driver, self.state)), number)
+    def answer(self, action: Action, after: State) -> object:
+        return step_of(action, self.state, after)
 
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            for name, holds in self.model.invariants.items():
-                assert holds(self.state), name
+    def impossible(self) -> list[Probe]:
+        return list(probes(self.driver, self.state))
 
 
 def run_core(options: settings, make: Callable[[int], Core] = Core) -> Counter[str]:

@@ -7,21 +7,22 @@ from typing import ClassVar
 
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
 from fdcomm.core.pause import Pause as Core
 from fdcomm.core.rank_gate import RankGate
 from fdcomm.errors import ProtocolViolationError
 from models.pause import Config, Pause
-from tests.conformance.pause_core import MakeCore, MakeGate, PauseDriver, difference, expected, probes
+from tests.conformance.pause_core import MakeCore, MakeGate, PauseDriver, expected, probes
 from tests.stateful.beside import chosen, possible, run_machine, see_refused
+from tests.stateful.core_beside import SameState
 
 __all__ = ("run_core",)
 
 _MOST = 3
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _CoreMachine(SameState):
     """The cores against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: ClassVar[Counter[str]]
@@ -54,12 +55,6 @@ class _CoreMachine(RuleBasedStateMachine):
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver, self.state))
         see_refused(calls, number, ProtocolViolationError)
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
 
 
 def run_core(options: settings, make: MakeCore = Core, make_gate: MakeGate = RankGate) -> Counter[str]:

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
 from fdcomm.core.readiness import Readiness as Core
 from models.kernel import Action
 from models.readiness import Readiness, State
 from models.readiness_trace import shape_of
-from tests.conformance.readiness_core import Make, ReadinessDriver, difference, probes, result_of
+from tests.conformance.readiness_core import Make, ReadinessDriver, probes, result_of
 from tests.stateful.beside import chosen, possible, run_machine, see_refused, step_to
+from tests.stateful.core_beside import ClaimsHold
 
 __all__ = ("DECLARED", "run_core", "unbounded")
 
@@ -29,7 +30,7 @@ def unbounded() -> Readiness:
     return Readiness(replace(config, cuts=frozenset(config.there)))
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _CoreMachine(ClaimsHold):
     """The core against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: Counter[str]
@@ -104,13 +105,6 @@ class _CoreMachine(RuleBasedStateMachine):
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
         see_refused(list(probes(self.driver.core, self.state, self.model)), number)
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            assert [name for name, holds in self.model.invariants.items() if not holds(found)] == []
 
 
 def run_core(options: settings, make: Make = Core) -> Counter[str]:

@@ -6,19 +6,20 @@ from collections import Counter
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
 from fdcomm.core.status import Status as Core
 from models.kernel import Action
 from models.status import State
 from tests.conformance.status_core import Make, StatusDriver, difference, name_of, probes, refused
 from tests.stateful.beside import run_machine
+from tests.stateful.core_beside import ClaimsHold
 from tests.stateful.status_rules import FOLLOWS, Rules, unbounded
 
 __all__ = ("run_core",)
 
 
-class CoreMachine(Rules):
+class CoreMachine(Rules, ClaimsHold):
     """The core against the unbounded model."""
 
     make: Make = Core
@@ -55,13 +56,6 @@ class CoreMachine(Rules):
         """One of the calls that are not possible now."""
         calls = list(probes(self.driver, self.state, self.model))
         assert refused(calls[number % len(calls)]) == ""
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-            assert [name for name, holds in self.model.invariants.items() if not holds(found)] == []
 
 
 def run_core(options: settings, make: Make = Core) -> Counter[str]:

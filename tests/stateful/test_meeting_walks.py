@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.conformance.meeting_plans import RANDOM
-from tests.stateful.meeting_walks import run_random
+from tests.conformance.meeting_plans import RANDOM, part_of
+from tests.stateful.memory_walks import run_random
 
 
 @pytest.mark.parametrize("plan", RANDOM)
 def test_random_behaviours(plan: str) -> None:
     options = settings(max_examples=settings().max_examples // 3, suppress_health_check=list(HealthCheck))
-    assert len(run_random(plan, options, 150)) >= 12
+    assert len(run_random(part_of, plan, options, 150)) >= 12

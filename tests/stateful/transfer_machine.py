@@ -6,14 +6,14 @@ from collections import Counter
 
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from models.kernel import Action
 from models.transfer import Config, State, Transfer
 from models.transfer_state import STARTED, numbers
-from tests.conformance.driving import difference
 from tests.conformance.transfer_core import PLAIN, Made, TransferDriver, probes, step_of
 from tests.stateful.beside import chosen, possible, run_machine, see_refused, step_to
+from tests.stateful.core_beside import ClaimsHold
 
 __all__ = ("run_core",)
 
@@ -21,7 +21,7 @@ _USUAL = ("Issue", "Join", "Admit", "Accept", "Start", "ReportOk", "ReportFailed
 _RARE = ("Abandon", "BackOff", "Return", "Release", "Withdraw", "Acknowledge", "Still", "Vanish", "Reappear", "Clear")
 
 
-class _CoreMachine(RuleBasedStateMachine):
+class _CoreMachine(ClaimsHold):
     """The cores against the model: same label, same state, same answer; or refused and unchanged."""
 
     occurred: Counter[str]
@@ -124,17 +124,6 @@ class _CoreMachine(RuleBasedStateMachine):
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
         see_refused(list(probes(self.driver, self.state, self.config)), number)
-
-    @invariant()
-    def same_state(self) -> None:
-        if hasattr(self, "driver"):
-            found = self.driver.state()
-            assert found == self.state, difference(self.state, found)
-
-    @invariant()
-    def claims_hold(self) -> None:
-        if hasattr(self, "driver"):
-            assert [name for name, holds in self.model.invariants.items() if not holds(self.state)] == []
 
 
 def run_core(options: settings, make: Made = PLAIN) -> Counter[str]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,12 +10,23 @@ import pytest
 from fdcomm.blocks import BLOCKS_EVENTS
 from fdcomm.core.blocks import Blocks
 from tests.explore.contract import contract
+from tests.tidy.names import (
+    absent,
+    absent_races,
+    constants_in_lines,
+    next_actions,
+    page_of,
+    public_methods,
+    run_of_the_page,
+    said_on_the_page,
+    snake,
+)
 from tests.tidy.sources import ROOT
 
 SPEC = contract("blocks")
 ACTIONS = {action["name"]: action for action in SPEC["action"]}
 SEEN = {name: action for name, action in ACTIONS.items() if not action.get("environment")}
-PAGE = (ROOT / "docs" / "protocols" / "blocks.md").read_text(encoding="utf-8")
+PAGE = page_of("blocks")
 
 # Public methods of the core that are not actions: reads.
 READS = {"find", "issuing", "count", "free_ids", "check"}
@@ -30,20 +38,16 @@ def test_the_environment_has_no_method() -> None:
 
 
 def test_actions_of_the_specification() -> None:
-    text = (ROOT / SPEC["tla"]).read_text(encoding="utf-8")
-    (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"\b([A-Z]\w+)(?:\(| |$)", re.sub(r"\\E [^:]* :", "", body), re.MULTILINE)) == set(ACTIONS)
-    (block,) = re.findall(r"^CONSTANTS\n((?:    [A-Z]\w+, (?:[A-Z]\w+(?:,\s+)?)+\s+)+)", text, re.MULTILINE)
-    assert re.findall(r"\w+", block) == [guard["constant"] for guard in SPEC["guard"]]
+    assert next_actions(SPEC) == set(ACTIONS)
+    assert constants_in_lines(SPEC) == [guard["constant"] for guard in SPEC["guard"]]
 
 
 def test_methods_of_the_core() -> None:
     methods = {name: str(action["method"]).partition("(")[0] for name, action in SEEN.items()}
-    public = {name for name in vars(Blocks) if not name.startswith("_") and callable(getattr(Blocks, name))}
-    assert public == set(methods.values()) | READS
+    assert public_methods(Blocks) == set(methods.values()) | READS
     for action, method in methods.items():
         assert re.search(rf"\b{action}[:.] ?", str(getattr(Blocks, method).__doc__)), action
-        assert method == ("free" if action == "FreeStale" else re.sub(r"(?<!^)([A-Z])", r"_\1", action).lower())
+        assert method == ("free" if action == "FreeStale" else snake(action))
 
 
 def test_events_of_the_lists_and_their_client() -> None:
@@ -55,17 +59,11 @@ def test_events_of_the_lists_and_their_client() -> None:
 
 
 def test_the_page_has_every_action_and_variable() -> None:
-    assert [name for name in ACTIONS if f"`{name}`" not in PAGE] == []
-    assert [variable["name"] for variable in SPEC["variable"] if f"`{variable['name']}`" not in PAGE] == []
-    assert [guard["race"] for guard in SPEC["guard"] if not re.search(rf"\b{re.escape(guard['race'])}\b", PAGE)] == []
+    assert absent(PAGE, SPEC["action"]) == []
+    assert absent(PAGE, SPEC["variable"]) == []
+    assert absent_races(PAGE, SPEC["guard"]) == []
 
 
 @pytest.mark.multiproc
 def test_the_program_of_the_page_prints_what_it_says(tmp_path: Path) -> None:
-    (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (said,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (tmp_path / "blocks.py").write_text(program, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
-    command = [sys.executable, str(tmp_path / "blocks.py")]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=90, check=False)
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", said)
+    assert run_of_the_page(PAGE, tmp_path / "blocks.py") == (0, "", said_on_the_page(PAGE))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from fdcomm.core.gate import Gate
-from fdcomm.host import gate_channel
 from tests.explore.contract import contract
+from tests.tidy.names import absent, constants_of_one_line, methods_are_those, page_of, recorded_in_the_host
 from tests.tidy.sources import ROOT
 
 SPEC = contract("gate")
@@ -26,29 +26,18 @@ def test_actions_of_the_specification() -> None:
     text = (ROOT / SPEC["tla"]).read_text()
     (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert set(re.findall(r"\b([A-Z]\w+)(?:\(| |$)", re.sub(r"\\E [^:]* :", "", body))) == set(ACTIONS)
-    constants = set(re.findall(r"^CONSTANTS ((?:[A-Z]\w+(?:, )?)+)$", text, re.MULTILINE)[0].split(", "))
-    assert constants == {guard["constant"] for guard in SPEC["guard"]}
+    assert set(constants_of_one_line(SPEC)) == {guard["constant"] for guard in SPEC["guard"]}
 
 
 def test_methods_of_the_core() -> None:
-    methods = {str(action["method"]).partition("(")[0]: name for name, action in SEEN.items()}
-    public = {name for name in vars(Gate) if not name.startswith("_") and callable(getattr(Gate, name))}
-    assert public == set(methods) | READS
-    for method, action in methods.items():
-        assert re.sub(r"(?<!^)([A-Z])", r"_\1", action).lower() == method
-        assert re.match(rf"{action}[:.] ", str(getattr(Gate, method).__doc__))
+    methods_are_those(Gate, SEEN, READS)
 
 
 def test_events_of_the_host() -> None:
-    recorded: set[str] = set()
-    for file in (gate_channel.__file__, gate_channel.__file__.replace("gate_channel", "members")):
-        with open(file, encoding="utf-8") as source:
-            for first, second in re.findall(r'_record\(\s*"(\w+)"(?: if \w+ else "(\w+)")?', source.read()):
-                recorded |= {first, second} - {""}
-    assert recorded == set(SEEN)
+    assert recorded_in_the_host("gate_channel", "members") == set(SEEN)
 
 
 def test_the_page_has_every_action() -> None:
-    page = (ROOT / "docs" / "protocols" / "gate.md").read_text()
-    assert [name for name in ACTIONS if f"`{name}`" not in page] == []
-    assert [variable["name"] for variable in SPEC["variable"] if f"`{variable['name']}`" not in page] == []
+    page = page_of("gate")
+    assert absent(page, SPEC["action"]) == []
+    assert absent(page, SPEC["variable"]) == []

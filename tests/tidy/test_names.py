@@ -14,6 +14,7 @@ import pytest
 from fdcomm import trace
 from models.dispatch import Dispatch as Model
 from models.dispatch_state import Config
+from tests.tidy.names import page_of, snake
 from tests.tidy.sources import ROOT, modules, tree
 
 if sys.version_info >= (3, 11):
@@ -37,10 +38,6 @@ READS_OF_THE_CORE = {"exist_tasks", "oldest_ticket", "num_tasks", "task_ticket",
 def _method(action: str) -> str:
     """Return the core's method name that the contract gives an action."""
     return str(ACTIONS[action]["method"]).partition("(")[0]
-
-
-def _snake(action: str) -> str:
-    return re.sub(r"(?<!^)([A-Z])", r"_\1", action).lower()
 
 
 def _operators(text: str, name: str) -> set[str]:
@@ -69,7 +66,7 @@ def test_variables_of_the_specification_and_the_model() -> None:
     in_specification = re.findall(r"\b[a-z]\w*\b", re.sub(r"\\\*.*|\(\*.*?\*\)", "", declared))
     assert sorted(in_specification) == sorted(names)
     state = importlib.import_module("models.dispatch_state").State
-    assert sorted(_snake(name) for name in names) == sorted(_snake(name) for name in state._fields)
+    assert sorted(snake(name) for name in names) == sorted(snake(name) for name in state._fields)
 
 
 def test_actions_of_the_model() -> None:
@@ -83,7 +80,7 @@ def test_methods_of_the_core() -> None:
     methods = {key for key, value in vars(core).items() if callable(value) and not key.startswith("_")}
     assert methods == {_method(action) for action in set(ACTIONS) - ENVIRONMENT} | READS_OF_THE_CORE
     assert {action: _method(action) for action in set(ACTIONS) - ENVIRONMENT} == {
-        action: _snake(action) for action in set(ACTIONS) - ENVIRONMENT
+        action: snake(action) for action in set(ACTIONS) - ENVIRONMENT
     }
 
 
@@ -92,7 +89,7 @@ def test_events_of_a_trace() -> None:
 
 
 def test_the_page_has_every_action_and_variable() -> None:
-    page = (ROOT / "docs" / "protocols" / "dispatch.md").read_text()
+    page = page_of("dispatch")
     section = page.split("\n## Actions\n")[1].split("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(ACTIONS)
     state = page.split("\n## State\n")[1].split("\n## ")[0]
@@ -108,7 +105,7 @@ def test_every_guard_can_be_taken_away(guard: dict[str, str]) -> None:
     configuration = ROOT / "tla" / "dispatch" / f"MCDispatch_bug_{guard['constant']}.cfg"
     assert re.search(rf"\b{guard['violates']}\b", configuration.read_text())
     assert re.search(rf"\b{guard['constant']}\s*=\s*FALSE\b", configuration.read_text())
-    races = (ROOT / "docs" / "protocols" / "dispatch.md").read_text().split("\n## Races that it closes\n")[1]
+    races = page_of("dispatch").split("\n## Races that it closes\n")[1]
     assert re.search(rf"^\| (?:\S+, )*{re.escape(guard['race'])}\b", races, re.MULTILINE)
 
 
@@ -126,5 +123,5 @@ def _rules(path: Path) -> set[str]:
 def test_rules_of_the_state_machines() -> None:
     machines = {path: _rules(path) for path in modules("tests") if "stateful" in path.parts}
     rules: set[str] = set().union(*machines.values())
-    wanted = {_snake(action) for action in ACTIONS}
+    wanted = {snake(action) for action in ACTIONS}
     assert wanted - rules == set()

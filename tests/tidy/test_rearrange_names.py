@@ -6,6 +6,7 @@ import re
 
 from fdcomm.core.rearrange import Rearrange
 from tests.explore.contract import contract
+from tests.tidy.names import absent, constants_of_one_line, methods_are_those, next_actions, page_of
 from tests.tidy.sources import ROOT
 
 SPEC = contract("rearrange")
@@ -22,20 +23,12 @@ def test_the_environment_has_no_method() -> None:
 
 
 def test_actions_of_the_specification() -> None:
-    text = (ROOT / SPEC["tla"]).read_text()
-    (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"\b([A-Z]\w+)(?:\(| |$)", re.sub(r"\\E [^:]* :", "", body), re.MULTILINE)) == set(ACTIONS)
-    constants = set(re.findall(r"^CONSTANTS ((?:[A-Z]\w+(?:, )?)+)$", text, re.MULTILINE)[0].split(", "))
-    assert constants == {guard["constant"] for guard in SPEC["guard"]}
+    assert next_actions(SPEC) == set(ACTIONS)
+    assert set(constants_of_one_line(SPEC)) == {guard["constant"] for guard in SPEC["guard"]}
 
 
 def test_methods_of_the_core() -> None:
-    methods = {str(action["method"]).partition("(")[0]: name for name, action in SEEN.items()}
-    public = {name for name in vars(Rearrange) if not name.startswith("_") and callable(getattr(Rearrange, name))}
-    assert public == set(methods) | READS
-    for method, action in methods.items():
-        assert re.sub(r"(?<!^)([A-Z])", r"_\1", action).lower() == method
-        assert re.match(rf"{action}[:.] ", str(getattr(Rearrange, method).__doc__))
+    methods_are_those(Rearrange, SEEN, READS)
 
 
 def test_events_of_the_host() -> None:
@@ -48,6 +41,6 @@ def test_events_of_the_host() -> None:
 
 
 def test_the_page_has_every_action() -> None:
-    page = (ROOT / "docs" / "protocols" / "rearrange.md").read_text()
-    assert [name for name in ACTIONS if f"`{name}`" not in page] == []
-    assert [variable["name"] for variable in SPEC["variable"] if f"`{variable['name']}`" not in page] == []
+    page = page_of("rearrange")
+    assert absent(page, SPEC["action"]) == []
+    assert absent(page, SPEC["variable"]) == []

@@ -9,6 +9,7 @@ import pytest
 
 from models import ring, ring_last, ring_overflow, ring_place, ring_wait
 from tests.explore.contract import contract
+from tests.tidy.names import absent, next_calls, page_of
 from tests.tidy.sources import ROOT
 
 PARTS = {part["name"]: part for part in contract("ring")["part"]}
@@ -30,10 +31,7 @@ def _names(part: dict[str, Any], what: str) -> list[str]:
 
 @each
 def test_actions(part: dict[str, Any]) -> None:
-    text = (ROOT / part["tla"]).read_text()
-    (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
-    written = set(re.findall(r"\b([A-Z]\w+)\(", re.sub(r"\\E [^:]* :", "", body)))
-    assert written - ONLY_WITHOUT == set(_names(part, "action"))
+    assert next_calls(part) - ONLY_WITHOUT == set(_names(part, "action"))
     assert set(MODELS[part["name"]].actions) - ONLY_WITHOUT == set(_names(part, "action"))
 
 
@@ -51,13 +49,12 @@ def test_properties(part: dict[str, Any]) -> None:
 
 @each
 def test_the_page_has_every_action_and_variable(part: dict[str, Any]) -> None:
-    page = (ROOT / "docs" / "protocols" / "ring.md").read_text()
-    assert [name for what in ("action", "variable") for name in _names(part, what) if f"`{name}`" not in page] == []
+    assert absent(page_of("ring"), [*part["action"], *part["variable"]]) == []
 
 
 @each
 def test_the_page_names_every_guard_at_its_race(part: dict[str, Any]) -> None:
-    races = (ROOT / "docs" / "protocols" / "ring.md").read_text().split("\n## Races that it closes\n")[1]
+    races = page_of("ring").split("\n## Races that it closes\n")[1]
     for guard in part["guard"]:
         (row,) = (line for line in races.splitlines() if f"`{guard['constant']}`" in line)
         assert guard["race"] in row

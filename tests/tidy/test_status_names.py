@@ -8,7 +8,7 @@ from typing import get_args
 from fdcomm.core.status import Status, Step
 from fdcomm.host import status_channel
 from tests.explore.contract import contract
-from tests.tidy.sources import ROOT
+from tests.tidy.names import absent, absent_races, constants_of_one_line, methods_are_those, next_actions, page_of
 from tests.traces.status_runs import EVENTS
 
 SPEC = contract("status")
@@ -25,20 +25,12 @@ def test_the_environment_has_no_method() -> None:
 
 
 def test_actions_of_the_specification() -> None:
-    text = (ROOT / SPEC["tla"]).read_text()
-    (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"\b([A-Z]\w+)(?:\(| |$)", re.sub(r"\\E [^:]* :", "", body), re.MULTILINE)) == set(ACTIONS)
-    (constants,) = re.findall(r"^CONSTANTS ((?:[A-Z]\w+(?:, )?)+)$", text, re.MULTILINE)
-    assert constants.split(", ") == [guard["constant"] for guard in SPEC["guard"]]
+    assert next_actions(SPEC) == set(ACTIONS)
+    assert constants_of_one_line(SPEC) == [guard["constant"] for guard in SPEC["guard"]]
 
 
 def test_methods_of_the_core() -> None:
-    methods = {str(action["method"]).partition("(")[0]: name for name, action in SEEN.items()}
-    public = {name for name, value in vars(Status).items() if not name.startswith("_") and callable(value)}
-    assert public == set(methods) | OTHERS
-    for method, action in methods.items():
-        assert re.sub(r"(?<!^)([A-Z])", r"_\1", action).lower() == method
-        assert re.match(rf"{action}[:.] ", str(getattr(Status, method).__doc__))
+    methods_are_those(Status, SEEN, OTHERS)
 
 
 def test_events_of_the_host() -> None:
@@ -49,7 +41,7 @@ def test_events_of_the_host() -> None:
 
 
 def test_the_page_has_every_action_and_variable() -> None:
-    page = (ROOT / "docs" / "protocols" / "status.md").read_text()
-    assert [name for name in ACTIONS if f"`{name}`" not in page] == []
-    assert [variable["name"] for variable in SPEC["variable"] if f"`{variable['name']}`" not in page] == []
-    assert [guard["race"] for guard in SPEC["guard"] if not re.search(rf"\b{re.escape(guard['race'])}\b", page)] == []
+    page = page_of("status")
+    assert absent(page, SPEC["action"]) == []
+    assert absent(page, SPEC["variable"]) == []
+    assert absent_races(page, SPEC["guard"]) == []

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,12 +10,21 @@ import pytest
 from fdcomm.core.rank_tasks import RankTasks
 from fdcomm.core.transfer import Transfer
 from tests.explore.contract import contract
+from tests.tidy.names import (
+    absent,
+    absent_races,
+    next_actions,
+    page_of,
+    recorded_in_the_host,
+    run_of_the_page,
+    said_on_the_page,
+)
 from tests.tidy.sources import ROOT
 from tests.traces.transfer_runs import EVENTS, INSIDE
 
 SPEC = contract("transfer")
 ACTIONS = {action["name"]: action for action in SPEC["action"]}
-PAGE = (ROOT / "docs" / "protocols" / "transfer.md").read_text()
+PAGE = page_of("transfer")
 
 # Public methods of the cores that are not actions: pure reads, and the rank's part in a report.
 READS = {"can_start", "offer", "awaited", "outstanding"}
@@ -38,9 +44,8 @@ def test_every_action_is_somewhere() -> None:
 
 
 def test_actions_of_the_specification() -> None:
+    assert next_actions(SPEC) == set(ACTIONS)
     text = (ROOT / SPEC["tla"]).read_text()
-    (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"\b([A-Z]\w+)(?:\(| |$)", re.sub(r"\\E [^:]* :", "", body), re.MULTILINE)) == set(ACTIONS)
     (constants,) = re.findall(r"^CONSTANTS ((?:[A-Z]\w+(?:,\s+)?)+)$", text, re.MULTILINE)
     assert re.split(r",\s+", constants) == [guard["constant"] for guard in SPEC["guard"]]
 
@@ -55,26 +60,15 @@ def test_methods_of_the_cores(core: type, key: str, reads: set[str]) -> None:
 
 
 def test_events_of_the_host() -> None:
-    recorded = set()
-    for file in ("transfer_channel", "members"):
-        text = (ROOT / "fdcomm" / "host" / f"{file}.py").read_text(encoding="utf-8")
-        for first, second in re.findall(r'_record\(\s*"(\w+)"(?: if \w+ else "(\w+)")?', text):
-            recorded |= {first, second} - {""}
-    assert recorded == EVENTS
+    assert recorded_in_the_host("transfer_channel", "members") == EVENTS
 
 
 def test_the_page_has_every_action_and_variable() -> None:
-    assert [name for name in ACTIONS if f"`{name}`" not in PAGE] == []
-    assert [variable["name"] for variable in SPEC["variable"] if f"`{variable['name']}`" not in PAGE] == []
-    assert [guard["race"] for guard in SPEC["guard"] if not re.search(rf"\b{re.escape(guard['race'])}\b", PAGE)] == []
+    assert absent(PAGE, SPEC["action"]) == []
+    assert absent(PAGE, SPEC["variable"]) == []
+    assert absent_races(PAGE, SPEC["guard"]) == []
 
 
 @pytest.mark.multiproc
 def test_the_program_of_the_page_prints_what_it_says(tmp_path: Path) -> None:
-    (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (said,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (tmp_path / "transfer.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
-    command = [sys.executable, str(tmp_path / "transfer.py")]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=90, check=False)
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", said)
+    assert run_of_the_page(PAGE, tmp_path / "transfer.py") == (0, "", said_on_the_page(PAGE))

@@ -9,6 +9,7 @@ import pytest
 
 from models.word_bugs import BUGS, model_of
 from tests.explore.contract import contract
+from tests.tidy.names import absent, next_calls, page_of
 from tests.tidy.sources import ROOT
 
 PARTS = {part["name"]: part for part in contract("word")["part"]}
@@ -23,10 +24,7 @@ def _names(part: dict[str, Any], what: str) -> list[str]:
 
 @each
 def test_actions(part: dict[str, Any]) -> None:
-    text = (ROOT / part["tla"]).read_text()
-    (body,) = re.findall(r"^Next ==\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
-    written = set(re.findall(r"\b([A-Z]\w+)\(", re.sub(r"\\E [^:]* :", "", body)))
-    assert written - ONLY_WITHOUT == set(_names(part, "action"))
+    assert next_calls(part) - ONLY_WITHOUT == set(_names(part, "action"))
     config = next(bug.config for bug in BUGS.values() if bug.part == part["name"])
     assert set(model_of(part["name"], config).actions) - ONLY_WITHOUT == set(_names(part, "action"))
 
@@ -46,5 +44,4 @@ def test_properties(part: dict[str, Any]) -> None:
 
 @each
 def test_the_page_has_every_action_and_variable(part: dict[str, Any]) -> None:
-    page = (ROOT / "docs" / "protocols" / "word.md").read_text()
-    assert [name for what in ("action", "variable") for name in _names(part, what) if f"`{name}`" not in page] == []
+    assert absent(page_of("word"), [*part["action"], *part["variable"]]) == []

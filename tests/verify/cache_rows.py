@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fdcomm.testing import Bound, Exhaustive, explore
+from fdcomm.testing import Bound
 from models import done
 from tests.conformance.extended import CORE, SERVICE, drive_done, drive_extended_core, drive_extended_service
 from tests.faults.item_run import altered, judged, record
 from tests.refine import bitmask_graphs, item_graphs
 from tests.schedules.item_programs import PROGRAMS, RACES, race
 from tests.stateful.item_machine import run_items
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("PROTOCOLS", "v2", "v3", "v4", "v5", "v6")
@@ -151,7 +151,7 @@ def v5(protocol: str, size: str) -> list[Check]:
     del size
     found = [Check(protocol, "V5", name, _schedules, (protocol, name)) for name in PROGRAMS[protocol]]
     if protocol == "bitmask":
-        found += [Check(protocol, "V5", rows.race_name(name), _schedule_race, (name,)) for name in RACES]
+        found += [Check(protocol, "V5", race_rows.race_name(name), _schedule_race, (name,)) for name in RACES]
     return found
 
 
@@ -160,10 +160,8 @@ def _schedules(protocol: str, name: str) -> Row:
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), Bound(preemptions=3))
-    ours = explore(race(name, shipped=False), Exhaustive(), Bound())
-    return rows.race("bitmask", rows.race_name(name), broken, shipped, ours, verdict="invariant")
+    what, bound = race_rows.race_name(name), Bound(preemptions=3)
+    return race_rows.explored("bitmask", what, race, name, bound, our_bound=Bound(), verdict="invariant")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

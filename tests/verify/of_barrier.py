@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from fdcomm.testing import Exhaustive, explore
 from models.barrier import Barrier
 from models.barrier_trace import accept
 from tests.conformance.barrier_core import drive_core
@@ -18,7 +17,7 @@ from tests.stateful.barrier_host_machine import run_host
 from tests.stateful.barrier_machine import run_core
 from tests.stateful.barrier_meeting_machine import run_meeting
 from tests.traces.barrier_runs import ALTERED, lines_of, random_run, real_runs
-from tests.verify import rows
+from tests.verify import race_rows, rows
 from tests.verify.check import Check, Row
 from tla.barrier_trace import judge
 
@@ -142,13 +141,11 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race_name(name: str) -> str:
-    return f"race {name}: found on the shipped barrier, none on ours"
+    return race_rows.race_name(name, "shipped barrier")
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    return rows.race(P, _race_name(name), broken, shipped, ours, verdict="error")
+    return race_rows.explored(P, _race_name(name), race, name, verdict="error")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
-from fdcomm.testing import Exhaustive, explore
 from models.control import Control
 from models.dispatch_trace import accept
 from tests.conformance.control_core import drive_core
@@ -15,8 +11,8 @@ from tests.refine import control_graphs
 from tests.schedules.control_programs import LARGER, PROGRAMS
 from tests.schedules.control_races import BOUND, RACES, race
 from tests.stateful.control_machine import run_core, run_host
-from tests.traces.control_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
-from tests.verify import rows
+from tests.traces import control_runs
+from tests.verify import graph_rows, race_rows, rows, trace_rows
 from tests.verify.check import Check, Row
 from tla.control_trace import judge
 
@@ -50,18 +46,9 @@ def _v2(size: str) -> list[Check]:
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
-    shape: Any
-    if kind == "SHIPPED":
-        what, shape = f"SHIPPED: {name}", control_graphs.SHIPPED[name].constants()
-        wanted, difference = control_graphs.compared_shipped(control_graphs.SHIPPED[name])
-    else:
-        config = {**control_graphs.FIXED, **control_graphs.FAULTY}.get(name, control_graphs.UNGUARDED)
-        what = f"FIXED without {name}" if kind == "FAULTY" else f"FIXED {name}"
-        what, shape = f"FIXED: {name}" if name in control_graphs.FIXED else what, config.constants()
-        wanted, difference = control_graphs.compared(config)
-    return rows.graph(_P, what, rows.numbers(shape), wanted, difference)
+    what = f"FIXED without {name}" if kind == "FAULTY" else f"{kind}: {name}"
+    what = "FIXED without any guard" if name == "without any guard" else what
+    return graph_rows.listed_graph(_P, what, control_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -71,24 +58,18 @@ def _v3(size: str) -> list[Check]:
     core = {**CORE, **CORE_LARGE} if size == "large" else {"2 ranks": CORE["2 ranks"]}
     service = {**SERVICE, **SERVICE_LARGE} if size == "large" else {"2 ranks": SERVICE["2 ranks"]}
     found = [Check(_P, "V3", f"core, every edge: {name}", _core, (name,)) for name in core]
-    return found + [Check(_P, "V3", _service_name(name), _service, (name,)) for name in service]
+    return found + [Check(_P, "V3", rows.host_name(name), _service, (name,)) for name in service]
 
 
 def _core(name: str) -> Row:
     config = {**CORE, **CORE_LARGE}[name]
-    done = drive_core(config)
-    row = rows.core_edges(_P, f"core, every edge: {name}", bounds(config), done)
-    return replace(row, ok=row.ok and done.edges == done.of)
-
-
-def _service_name(name: str) -> str:
-    return f"host channel, every edge that a host can take: {name}"
+    return rows.whole_core(_P, f"core, every edge: {name}", bounds(config), drive_core(config))
 
 
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
     hidden = "start inside of a critical section"
-    return rows.host_edges(_P, _service_name(name), bounds(config), drive_service(config), hidden)
+    return rows.host_edges(_P, rows.host_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -125,13 +106,11 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race_name(name: str) -> str:
-    return f"race {name}: found on the shipped steps, none on ours"
+    return race_rows.race_name(name, "shipped steps")
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive(), BOUND), explore(race(name, shipped=False), Exhaustive(), BOUND)
-    return rows.race(_P, _race_name(name), broken, shipped, ours, verdict="error")
+    return race_rows.explored(_P, _race_name(name), race, name, BOUND, verdict="error")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -142,9 +121,5 @@ def _v6(size: str) -> list[Check]:
 
 
 def _runs(count: int) -> Row:
-    real = real_run()
-    good = [real, *(random_run(_SEED + number, 2, 60) for number in range(count))]
-    bad = {name: change(whole_run()) for name, change in ALTERED.items()}
-    problems = [] if {event["action"] for event in real} == {"Open", *EVENTS} else ["the real run lacks actions"]
-    bounds = f"seed {_SEED}, 2 ranks"
-    return rows.judged(_P, _JUDGED, bounds, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)
+    drawn = [control_runs.random_run(_SEED + number, 2, 60) for number in range(count)]
+    return trace_rows.judged_real(_P, _JUDGED, f"seed {_SEED}, 2 ranks", control_runs, drawn, judge, accept)

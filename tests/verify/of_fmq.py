@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from typing import Any
-
 from models.dispatch_trace import accept
 from models.fmq import Fmq
 from tests.conformance.fmq_core import drive_core
@@ -13,8 +9,8 @@ from tests.conformance.fmq_plans import CORE, CORE_LARGE, bounds
 from tests.refine import fmq_graphs
 from tests.schedules.fmq_programs import PROGRAMS, SLOW
 from tests.stateful.fmq_machine import run_core, run_handles
-from tests.traces.fmq_runs import ALTERED, EVENTS, lines_of, random_run, whole_run
-from tests.verify import rows
+from tests.traces import fmq_runs
+from tests.verify import graph_rows, rows, trace_rows
 from tests.verify.check import Check, Row
 from tla.fmq_trace import judge
 
@@ -39,24 +35,11 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(size: str) -> list[Check]:
-    every = [(kind, name) for kind in ("FIXED", "SHIPPED", "FAULTY") for name in getattr(fmq_graphs, kind)]
-    every.append(("FIXED", "without any guard"))
-    chosen = [one for one in every if size == "large" or one in _SMALL_GRAPHS]
-    return [Check(_P, "V2", f"{kind}: {name}", _graph, (kind, name)) for kind, name in chosen]
+    return graph_rows.graph_checks(_P, fmq_graphs, _graph, size, _SMALL_GRAPHS)
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
-    shape: Any
-    if kind == "SHIPPED":
-        shape = fmq_graphs.SHIPPED[name].constants()
-        wanted, difference = fmq_graphs.compared_shipped(fmq_graphs.SHIPPED[name])
-    else:
-        config = {**fmq_graphs.FIXED, **fmq_graphs.FAULTY}.get(name, fmq_graphs.UNGUARDED)
-        shape = config.constants()
-        wanted, difference = fmq_graphs.compared(config)
-    return rows.graph(_P, f"{kind}: {name}", rows.numbers(shape), wanted, difference)
+    return graph_rows.listed_graph(_P, f"{kind}: {name}", fmq_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -69,9 +52,7 @@ def _v3(size: str) -> list[Check]:
 
 def _core_edges(plan: str) -> Row:
     config = {**CORE, **CORE_LARGE}[plan]
-    done = drive_core(config)
-    row = rows.core_edges(_P, f"cores, every edge: {plan}", bounds(config), done)
-    return replace(row, ok=row.ok and done.edges == done.of)
+    return rows.whole_core(_P, f"cores, every edge: {plan}", bounds(config), drive_core(config))
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -108,11 +89,6 @@ def _v6(size: str) -> list[Check]:
 
 
 def _judged(count: int, acts: int) -> Row:
-    whole = whole_run()
-    good = [whole, *(random_run(_SEED + number, acts) for number in range(count))]
-    occurred = Counter(event["action"] for run in good for event in run)
-    absent = sorted(name for name in EVENTS if not occurred[name])
-    bad = {name: change(whole) for name, change in ALTERED.items()}
-    problems = [f"never occurred: {absent}"] if absent else []
     text = f"1 producer, window 4, every third message large, seed {_SEED}, {acts} acts each"
-    return rows.judged(_P, _JUDGED, text, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)
+    drawn = [fmq_runs.random_run(_SEED + number, acts) for number in range(count)]
+    return trace_rows.judged_random(_P, _JUDGED, text, fmq_runs, drawn, fmq_runs.EVENTS, judge, accept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fdcomm.testing import Bound, Exhaustive, explore
+from fdcomm.testing import Bound
 from models.acceptance import Verdict
 from models.dispatch_trace import accept
 from models.gate import Config, Gate
@@ -15,7 +15,7 @@ from tests.refine import gate_graphs
 from tests.schedules.gate_programs import PROGRAMS, RACES, race
 from tests.stateful.gate_machine import run_core, run_host
 from tests.traces.gate_runs import ACTIONS, ALTERED, is_whole, lines_of, random_run, real_runs
-from tests.verify import rows
+from tests.verify import graph_rows, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.gate_trace import judge
 
@@ -48,22 +48,13 @@ def _v2(size: str) -> list[Check]:
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
     what = {"ABSTRACT": name, "FAULTY": f"FIXED without {name}", "SHIPPED": f"SHIPPED: {name}"}.get(
         kind, f"FIXED {name}" if name.startswith("without") else f"FIXED: {name}"
     )
     if kind == "ABSTRACT":
-        shape: Any = gate_graphs.ABSTRACT
-        wanted, difference = gate_graphs.compared_abstract(shape)
-    elif kind == "SHIPPED":
-        shape = gate_graphs.SHIPPED[name]
-        wanted, difference = gate_graphs.compared_shipped(shape)
-    else:
-        everything = {**gate_graphs.FIXED, **gate_graphs.FAULTY, "without any guard": gate_graphs.UNGUARDED}
-        shape = everything[name]
-        wanted, difference = gate_graphs.compared(shape)
-    return rows.graph("gate", what, rows.numbers(shape.constants()), wanted, difference)
+        shape = gate_graphs.ABSTRACT
+        return rows.graph("gate", what, rows.numbers(shape.constants()), *gate_graphs.compared_abstract(shape))
+    return graph_rows.listed_graph("gate", what, gate_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -117,7 +108,7 @@ _LONG = {"2 engines"}
 def _v5(size: str) -> list[Check]:
     programs = [name for name in PROGRAMS if size == "large" or name not in _LONG]
     found = [Check("gate", "V5", name, _schedules, (name,)) for name in programs]
-    return found + [Check("gate", "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+    return found + [Check("gate", "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _schedules(name: str) -> Row:
@@ -125,10 +116,8 @@ def _schedules(name: str) -> Row:
 
 
 def _race(name: str) -> Row:
-    bound, broken = Bound(preemptions=2, max_steps=300), race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    return rows.race("gate", rows.race_name(name), broken, shipped, ours, verdict=RACES[name][1])
+    bound = Bound(preemptions=2, max_steps=300)
+    return race_rows.explored("gate", race_rows.race_name(name), race, name, bound, verdict=RACES[name][1])
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fdcomm.testing import Exhaustive, explore
 from models.dispatch_trace import accept
 from models.layerwise import Config, Layerwise
 from tests.conformance.layerwise_core import drive_core
@@ -16,7 +15,7 @@ from tests.stateful.layerwise_machine import run_core, run_sender
 from tests.traces.both_judges import objections
 from tests.traces.layerwise_processes import real_run
 from tests.traces.layerwise_runs import ACTIONS, ALTERED, lines_of, random_run, whole_run
-from tests.verify import rows
+from tests.verify import graph_rows, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.layerwise_trace import judge
 
@@ -39,10 +38,7 @@ def checks(level: str, size: str) -> list[Check]:
 
 def _v2(size: str) -> list[Check]:
     kinds = ("FIXED", "PAIR", "OPENING", "SHIPPED", "FAULTY")
-    every = [(kind, name) for kind in kinds for name in getattr(layerwise_graphs, kind)]
-    every.append(("FIXED", "without any guard"))
-    chosen = [one for one in every if size == "large" or one in _SMALL_GRAPHS]
-    return [Check("layerwise", "V2", f"{kind}: {name}", _graph, (kind, name)) for kind, name in chosen]
+    return graph_rows.graph_checks("layerwise", layerwise_graphs, _graph, size, _SMALL_GRAPHS, kinds)
 
 
 def _graph(kind: str, name: str) -> Row:
@@ -86,7 +82,7 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 def _v5(size: str) -> list[Check]:
     del size
     found = [Check("layerwise", "V5", name, _schedules, (name,)) for name in PROGRAMS]
-    found += [Check("layerwise", "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+    found += [Check("layerwise", "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
     return found
 
 
@@ -96,10 +92,7 @@ def _schedules(name: str) -> Row:
 
 def _race(name: str) -> Row:
     _, wanted, bound = RACES[name]
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    return rows.race("layerwise", rows.race_name(name), broken, shipped, ours, verdict=wanted)
+    return race_rows.explored("layerwise", race_rows.race_name(name), race, name, bound, verdict=wanted)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

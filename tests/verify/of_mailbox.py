@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from typing import Any
-
 from fdcomm.mailbox.results import MAILBOX_EVENTS
-from fdcomm.testing import Exhaustive, explore
 from models.dispatch_trace import accept
 from models.mailbox import Mailbox
 from tests.conformance.mailbox_core import drive_core
@@ -16,8 +11,8 @@ from tests.refine import mailbox_graphs
 from tests.schedules.mailbox_programs import LONG, PROGRAMS
 from tests.schedules.mailbox_races import RACES, race
 from tests.stateful.mailbox_machine import run_core, run_server
-from tests.traces.mailbox_runs import ALTERED, lines_of, random_run, whole_run
-from tests.verify import rows
+from tests.traces import mailbox_runs
+from tests.verify import graph_rows, race_rows, rows, trace_rows
 from tests.verify.check import Check, Row
 from tla.mailbox_trace import judge
 
@@ -40,25 +35,11 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(size: str) -> list[Check]:
-    kinds = ("FIXED", "SHIPPED", "FAULTY")
-    every = [(kind, name) for kind in kinds for name in getattr(mailbox_graphs, kind)]
-    every.append(("FIXED", "without any guard"))
-    chosen = [one for one in every if size == "large" or one in _SMALL_GRAPHS]
-    return [Check(_P, "V2", f"{kind}: {name}", _graph, (kind, name)) for kind, name in chosen]
+    return graph_rows.graph_checks(_P, mailbox_graphs, _graph, size, _SMALL_GRAPHS)
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
-    shape: Any
-    if kind == "SHIPPED":
-        shape = mailbox_graphs.SHIPPED[name].constants()
-        wanted, difference = mailbox_graphs.compared_shipped(mailbox_graphs.SHIPPED[name])
-    else:
-        config = {**mailbox_graphs.FIXED, **mailbox_graphs.FAULTY}.get(name, mailbox_graphs.UNGUARDED)
-        shape = config.constants()
-        wanted, difference = mailbox_graphs.compared(config)
-    return rows.graph(_P, f"{kind}: {name}", rows.numbers(shape), wanted, difference)
+    return graph_rows.listed_graph(_P, f"{kind}: {name}", mailbox_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -71,9 +52,7 @@ def _v3(size: str) -> list[Check]:
 
 def _core_edges(plan: str) -> Row:
     config = {**CORE, **CORE_LARGE}[plan]
-    done = drive_core(config)
-    row = rows.core_edges(_P, f"core, every edge: {plan}", bounds(config), done)
-    return replace(row, ok=row.ok and done.edges == done.of)
+    return rows.whole_core(_P, f"core, every edge: {plan}", bounds(config), drive_core(config))
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -95,7 +74,7 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 def _v5(size: str) -> list[Check]:
     names = [*PROGRAMS] if size == "small" else [*PROGRAMS, *LONG]
     found = [Check(_P, "V5", name, _schedules, (name,)) for name in names]
-    return found + [Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+    return found + [Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _schedules(name: str) -> Row:
@@ -104,10 +83,7 @@ def _schedules(name: str) -> Row:
 
 def _race(name: str) -> Row:
     _, wanted, bound = RACES[name]
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours, verdict=wanted)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, bound, verdict=wanted)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -118,11 +94,6 @@ def _v6(size: str) -> list[Check]:
 
 
 def _judged(count: int, acts: int) -> Row:
-    whole = whole_run()
-    good = [whole, *(random_run(_SEED + number, acts) for number in range(count))]
-    occurred = Counter(event["action"] for run in good for event in run)
-    absent = sorted(name for name in MAILBOX_EVENTS if not occurred[name])
-    bad = {name: change(whole) for name, change in ALTERED.items()}
     text = f"30 requests, 3 clients, seed {_SEED}, {acts} acts each"
-    problems = [f"never occurred: {absent}"] if absent else []
-    return rows.judged(_P, _JUDGED, text, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)
+    drawn = [mailbox_runs.random_run(_SEED + number, acts) for number in range(count)]
+    return trace_rows.judged_random(_P, _JUDGED, text, mailbox_runs, drawn, MAILBOX_EVENTS, judge, accept)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from fdcomm.testing import Exhaustive, explore
 from tests.conformance.meeting_plans import LARGE, RANDOM, SMALL, part_of
-from tests.conformance.word_walks import drive
 from tests.refine import meeting_graphs
 from tests.schedules.meeting_programs import LARGE_PROGRAMS, PROGRAMS
 from tests.schedules.meeting_races import BOUND, OUR_BOUNDS, RACES, race
-from tests.stateful.meeting_walks import run_random
+from tests.stateful.memory_walks import run_random
 from tests.traces.meeting_runs import ALTERED, KINDS, accept, real_run
-from tests.verify import rows
+from tests.verify import race_rows, rows, shared_memory_rows
 from tests.verify.check import Check, Row
 from tla.meeting_trace import judge
 
@@ -64,18 +62,7 @@ def _v3(large: bool) -> list[Check]:
 
 
 def _edges(plan: str) -> Row:
-    part = part_of(plan)
-    done = drive(part)
-    return Row(
-        _P,
-        "V3",
-        f"every edge: {plan}",
-        ok=done.edges > 0 and done.walks > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=rows.numbers(part.config.constants()),
-        detail=f"{done.walks} behaviours, one load, store or system call at a time",
-    )
+    return shared_memory_rows.every_edge(_P, plan, part_of(plan))
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -88,7 +75,7 @@ def _v4(large: bool) -> list[Check]:
 
 
 def _random(plan: str, examples: int, length: int) -> Row:
-    run = partial(run_random, plan, length=length)
+    run = partial(run_random, part_of, plan, length=length)
     wanted = set(part_of(plan).model.actions) if "everything" in plan else {"StoreTurn", "SeeStanding", "SeeDead"}
     return rows.random_runs(_P, f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 
@@ -100,7 +87,7 @@ def _v5(large: bool) -> list[Check]:
     programs = (*PROGRAMS, *LARGE_PROGRAMS) if large else _QUICK
     found = [Check(_P, "V5", name, _schedules, (name,)) for name in programs]
     races = tuple(RACES) if large else _QUICK_RACES
-    return [*found, *(Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in races)]
+    return [*found, *(Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in races)]
 
 
 def _schedules(name: str) -> Row:
@@ -108,10 +95,7 @@ def _schedules(name: str) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), BOUND)
-    ours = explore(race(name, shipped=False), Exhaustive(), OUR_BOUNDS.get(name, BOUND))
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, BOUND, OUR_BOUNDS.get(name))
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

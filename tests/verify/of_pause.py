@@ -17,7 +17,7 @@ from tests.stateful.pause_host_machine import run_host
 from tests.stateful.pause_machine import run_core
 from tests.traces.pause_altered import ALTERED, is_whole
 from tests.traces.pause_runs import ACTIONS, lines_of, random_run, real_run
-from tests.verify import published, rows
+from tests.verify import published, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.pause_trace import judge
 
@@ -71,7 +71,7 @@ def _v3(size: str) -> list[_Offer]:
     core = CORE if size == "small" else {**CORE, **CORE_LARGE}
     service = SERVICE if size == "small" else {**SERVICE, **SERVICE_LARGE}
     found: list[_Offer] = [(f"cores, every edge: {name}", _core, (name,)) for name in core]
-    return found + [(_service_name(name), _service, (name,)) for name in service]
+    return found + [(rows.host_name(name), _service, (name,)) for name in service]
 
 
 def _core(name: str) -> Row:
@@ -79,14 +79,10 @@ def _core(name: str) -> Row:
     return rows.core_edges(P, f"cores, every edge: {name}", bounds(config), drive_core(config))
 
 
-def _service_name(name: str) -> str:
-    return f"host channel, every edge that a host can take: {name}"
-
-
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
     hidden = "are inside a critical section, or give up what returns"
-    return rows.host_edges(P, _service_name(name), bounds(config), drive_service(config), hidden)
+    return rows.host_edges(P, rows.host_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -112,7 +108,7 @@ def _v5(size: str) -> list[_Offer]:
     found: list[_Offer] = [(name, _schedules, (name,)) for name in PROGRAMS]
     executions = 30 if size == "small" else 1500
     found += [(f"{name}, random schedules", _random_schedules, (name, executions)) for name in LARGER]
-    return found + [(rows.race_name(name), _race, (name,)) for name in ("B28", "late-sleeper")]
+    return found + [(race_rows.race_name(name), _race, (name,)) for name in ("B28", "late-sleeper")]
 
 
 def _schedules(name: str) -> Row:
@@ -124,8 +120,9 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race(name: str) -> Row:
+    what, broken = race_rows.race_name(name), race(name, shipped=True)
     shipped, ours = explored(name, shipped=True), explored(name, shipped=False)
-    return rows.race(P, rows.race_name(name), race(name, shipped=True), shipped, ours, shows=RACES[name][2])
+    return race_rows.race_row(P, what, broken, shipped, ours, shows=RACES[name][2])
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

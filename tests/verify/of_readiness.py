@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from fdcomm.testing import Exhaustive, explore
 from models.readiness import Config, Readiness
 from models.readiness_trace import accept
 from tests.conformance.readiness_core import drive_core
@@ -16,8 +14,8 @@ from tests.schedules.readiness_programs import LARGER, PROGRAMS
 from tests.schedules.readiness_races import RACES, race
 from tests.stateful.readiness_host_machine import run_host
 from tests.stateful.readiness_machine import run_core
-from tests.traces.readiness_runs import ALTERED, EVENTS, lines_of, random_run, real_run, whole_run
-from tests.verify import rows
+from tests.traces import readiness_runs
+from tests.verify import race_rows, rows, trace_rows
 from tests.verify.check import Check, Row
 from tla.readiness_trace import judge
 
@@ -69,24 +67,18 @@ def _v3(size: str) -> list[_Offer]:
     core = CORE if size == "small" else {**CORE, **CORE_LARGE}
     service = SERVICE if size == "small" else {**SERVICE, **SERVICE_LARGE}
     found: list[_Offer] = [(f"core, every edge: {name}", _core, (name,)) for name in core]
-    return found + [(_service_name(name), _service, (name,)) for name in service]
+    return found + [(rows.host_name(name), _service, (name,)) for name in service]
 
 
 def _core(name: str) -> Row:
     config = {**CORE, **CORE_LARGE}[name]
-    done = drive_core(config)
-    row = rows.core_edges(P, f"core, every edge: {name}", bounds(config), done)
-    return replace(row, ok=row.ok and done.edges == done.of)
-
-
-def _service_name(name: str) -> str:
-    return f"host channel, every edge that a host can take: {name}"
+    return rows.whole_core(P, f"core, every edge: {name}", bounds(config), drive_core(config))
 
 
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
     hidden = "start inside one of its critical sections, or are due after what the host takes first"
-    return rows.host_edges(P, _service_name(name), bounds(config), drive_service(config), hidden)
+    return rows.host_edges(P, rows.host_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -124,13 +116,11 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race_name(name: str) -> str:
-    return f"race {name}: found on the shipped flags, none on ours"
+    return race_rows.race_name(name, "shipped flags")
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    return rows.race(P, _race_name(name), broken, shipped, ours, verdict="invariant")
+    return race_rows.explored(P, _race_name(name), race, name, verdict="invariant")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -143,10 +133,5 @@ def _v6(size: str) -> list[_Offer]:
 
 
 def _runs(count: int) -> Row:
-    real = real_run()
-    good = [real, *(random_run(SEED + number, 60) for number in range(count))]
-    whole = whole_run()
-    bad = {name: change(whole) for name, change in ALTERED.items()}
-    problems = [] if {event["action"] for event in real} == {"Open", *EVENTS} else ["the real run lacks actions"]
-    bounds = f"seed {SEED}, 2 ranks, 2 components"
-    return rows.judged(P, _RUNS, bounds, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)
+    drawn = [readiness_runs.random_run(SEED + number, 60) for number in range(count)]
+    return trace_rows.judged_real(P, _RUNS, f"seed {SEED}, 2 ranks, 2 components", readiness_runs, drawn, judge, accept)

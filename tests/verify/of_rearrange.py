@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fdcomm.testing import Bound, Exhaustive, explore
+from fdcomm.testing import Bound
 from models.acceptance import Verdict
 from models.dispatch_trace import accept
 from models.rearrange import Config, Rearrange
@@ -16,7 +16,7 @@ from tests.schedules.rearrange_programs import PROGRAMS
 from tests.schedules.rearrange_races import RACES, race
 from tests.stateful.rearrange_machine import run_core, run_host
 from tests.traces.rearrange_runs import ACTIONS, ALTERED, lines_of, random_run, real_run
-from tests.verify import rows
+from tests.verify import graph_rows, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.rearrange_trace import judge
 
@@ -52,16 +52,7 @@ def _graph_name(kind: str, name: str) -> str:
 
 
 def _graph(kind: str, name: str) -> Row:
-    wanted: Any
-    difference: Any
-    if kind == "SHIPPED":
-        shape: Any = rearrange_graphs.SHIPPED[name]
-        wanted, difference = rearrange_graphs.compared_shipped(shape)
-    else:
-        known = rearrange_graphs.FIXED | rearrange_graphs.FAULTY | {"without any guard": rearrange_graphs.UNGUARDED}
-        shape = known[name]
-        wanted, difference = rearrange_graphs.compared(shape)
-    return rows.graph("rearrange", _graph_name(kind, name), rows.numbers(shape.constants()), wanted, difference)
+    return graph_rows.listed_graph("rearrange", _graph_name(kind, name), rearrange_graphs, kind, name)
 
 
 # -- V3 ------------------------------------------------------------------------------------------------------------
@@ -112,7 +103,7 @@ def _host_runs(examples: int, steps: int) -> Row:
 def _v5(size: str) -> list[Check]:
     del size
     found = [Check("rearrange", "V5", name, _schedules, (name,)) for name in PROGRAMS]
-    return found + [Check("rearrange", "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+    return found + [Check("rearrange", "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _schedules(name: str) -> Row:
@@ -120,10 +111,8 @@ def _schedules(name: str) -> Row:
 
 
 def _race(name: str) -> Row:
-    bound, broken = Bound(preemptions=2, max_steps=300), race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), bound)
-    ours = explore(race(name, shipped=False), Exhaustive(), bound)
-    return rows.race("rearrange", rows.race_name(name), broken, shipped, ours, verdict=RACES[name][1])
+    bound = Bound(preemptions=2, max_steps=300)
+    return race_rows.explored("rearrange", race_rows.race_name(name), race, name, bound, verdict=RACES[name][1])
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from fdcomm.testing import Exhaustive, explore
 from tests.conformance.ring_overflow_drive import PLANS as SEGMENTS
+from tests.conformance.ring_overflow_drive import Driven as SegmentsDriven
 from tests.conformance.ring_overflow_drive import drive as segments
 from tests.conformance.ring_place_drive import PLANS as TURNS
+from tests.conformance.ring_place_drive import Driven as TurnsDriven
 from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
-from tests.conformance.word_walks import drive
 from tests.refine import ring_graphs
 from tests.schedules import ring_clear_programs, ring_last_programs, ring_programs
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
-from tests.stateful.ring_walks import run_random
+from tests.stateful.memory_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
-from tests.verify import rows
+from tests.verify import race_rows, rows, shared_memory_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -92,48 +92,31 @@ def _v3(large: bool) -> list[Check]:
 
 
 def _turns(plan: str) -> Row:
-    done = turns(TURNS[plan])
-    return Row(
-        _P,
-        "V3",
-        f"puts in turn: {plan}",
-        ok=done.calls > 0 and done.walks > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=rows.numbers(TURNS[plan].constants()),
-        detail=f"{done.walks} behaviours of {done.calls} calls, whole, and killed or stopped after each step; "
-        f"{done.of - done.edges} of {done.of} edges start in the middle of another process's call",
-    )
+    done, how = turns(TURNS[plan]), "whole, and killed or stopped after each step"
+    return _of_calls(f"puts in turn: {plan}", TURNS[plan].constants(), done, how)
 
 
 def _calls(plan: str) -> Row:
-    done = segments(SEGMENTS[plan])
+    done, how = segments(SEGMENTS[plan]), "whole and killed after each step, on real files"
+    return _of_calls(f"segments, every call: {plan}", SEGMENTS[plan].constants(), done, how)
+
+
+def _of_calls(what: str, constants: Mapping[str, Any], done: SegmentsDriven | TurnsDriven, how: str) -> Row:
     return Row(
         _P,
         "V3",
-        f"segments, every call: {plan}",
+        what,
         ok=done.calls > 0 and done.walks > 0,
         states=done.states,
         edges=done.edges,
-        bounds=rows.numbers(SEGMENTS[plan].constants()),
-        detail=f"{done.walks} behaviours of {done.calls} calls, whole and killed after each step, on real files; "
+        bounds=rows.numbers(constants),
+        detail=f"{done.walks} behaviours of {done.calls} calls, {how}; "
         f"{done.of - done.edges} of {done.of} edges start in the middle of another process's call",
     )
 
 
 def _edges(plan: str) -> Row:
-    part = part_of(plan)
-    done = drive(part)
-    return Row(
-        _P,
-        "V3",
-        f"every edge: {plan}",
-        ok=done.edges > 0 and done.walks > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=rows.numbers(part.config.constants()),
-        detail=f"{done.walks} behaviours, one load, store or system call at a time",
-    )
+    return shared_memory_rows.every_edge(_P, plan, part_of(plan))
 
 
 def _v4(large: bool) -> list[Check]:
@@ -142,7 +125,7 @@ def _v4(large: bool) -> list[Check]:
 
 
 def _random(plan: str, examples: int, length: int) -> Row:
-    run = partial(run_random, plan, length=length)
+    run = partial(run_random, part_of, plan, length=length)
     wanted = set(part_of(plan).model.actions) if "everything" in plan else {"Publish", "StoreCursor", "SeeFence"}
     return rows.random_runs(_P, f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 
@@ -158,7 +141,7 @@ def _v5(large: bool) -> list[Check]:
         Check(_P, "V5", f"{name}, random schedules", _random_schedules, (name, executions)) for name in RANDOM_PROGRAMS
     ]
     races = tuple(RACES) if large else _QUICK_RACES
-    return [*found, *(Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in races)]
+    return [*found, *(Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in races)]
 
 
 def _schedules(name: str) -> Row:
@@ -170,10 +153,7 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), BOUND)
-    ours = explore(race(name, shipped=False), Exhaustive(), OUR_BOUNDS.get(name, BOUND))
-    return rows.race(_P, rows.race_name(name), broken, shipped, ours)
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, BOUND, OUR_BOUNDS.get(name))
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -185,22 +165,5 @@ def _v6(large: bool) -> list[Check]:
 
 def _traces(number: int) -> Row:
     runs = [real_run(_SEED + count) for count in range(number)]
-    altered = [(name, change(run)) for run in runs for name, change in ALTERED.items()]
-    try:
-        answers = both([*runs, *(run for _, run in altered)])
-        problems = [" and ".join(one) for one in answers[:number] if any(one)]
-        problems += [
-            f"accepted: {name}" for (name, _), one in zip(altered, answers[number:], strict=True) if not any(one)
-        ]
-    except AssertionError as error:
-        problems = [str(error)]
-    return Row(
-        _P,
-        "V6",
-        _RUNS,
-        ok=not problems,
-        edges=sum(map(len, runs)),
-        bounds=f"{number} runs of 6 processes, seed {_SEED}",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(runs)} runs accepted by both, {len(altered)} altered ones rejected by both at one event",
-    )
+    bounds = f"{number} runs of 6 processes, seed {_SEED}"
+    return shared_memory_rows.judged_processes(_P, _RUNS, bounds, runs, ALTERED, both)

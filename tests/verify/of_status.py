@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from fdcomm.testing import Exhaustive, explore
 from models.status import Config, Status
 from models.status_trace import accept
 from tests.conformance.status_core import drive_core
@@ -26,7 +25,7 @@ from tests.schedules.status_races import RACES, race
 from tests.stateful.status_host_machine import run_host
 from tests.stateful.status_machine import run_core
 from tests.traces.status_runs import ALTERED, lines_of, random_run, real_runs, whole_run
-from tests.verify import published, rows
+from tests.verify import published, race_rows, rows
 from tests.verify.check import Check, Row
 from tla.status_trace import judge
 
@@ -80,7 +79,7 @@ def _v3(size: str) -> list[_Offer]:
     core = CORE_SMALL if size == "small" else {**CORE_SMALL, **CORE_LARGE}
     service = SERVICE if size == "small" else {**SERVICE, **SERVICE_LARGE}
     found: list[_Offer] = [(f"core, every edge: {name}", _core, (name,)) for name in core]
-    return found + [(_service_name(name), _service, (name,)) for name in service]
+    return found + [(rows.host_name(name), _service, (name,)) for name in service]
 
 
 def _core(name: str) -> Row:
@@ -88,14 +87,10 @@ def _core(name: str) -> Row:
     return rows.core_edges(P, f"core, every edge: {name}", bounds(config), drive_core(config))
 
 
-def _service_name(name: str) -> str:
-    return f"host channel, every edge that a host can take: {name}"
-
-
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
     hidden = "start inside one of its critical sections"
-    return rows.host_edges(P, _service_name(name), bounds(config), drive_service(config), hidden)
+    return rows.host_edges(P, rows.host_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -132,13 +127,11 @@ def _random_schedules(name: str, executions: int) -> Row:
 
 
 def _race_name(name: str) -> str:
-    return f"race {name}: found on the shipped words, none on ours"
+    return race_rows.race_name(name, "shipped words")
 
 
 def _schedule_race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    return rows.race(P, _race_name(name), broken, shipped, ours, verdict="invariant")
+    return race_rows.explored(P, _race_name(name), race, name, verdict="invariant")
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------

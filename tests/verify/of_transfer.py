@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from models.dispatch_trace import accept
@@ -14,8 +13,8 @@ from tests.refine import transfer_graphs
 from tests.schedules.transfer_programs import LARGER, PROGRAMS, THOROUGH
 from tests.stateful.transfer_host_machine import run_host
 from tests.stateful.transfer_machine import run_core
-from tests.traces.transfer_runs import ALTERED, EVENTS, INSIDE, lines_of, random_run, real_run, whole_run
-from tests.verify import rows
+from tests.traces import transfer_runs
+from tests.verify import rows, trace_rows
 from tests.verify.check import Check, Row
 from tla.transfer_trace import judge
 
@@ -72,24 +71,18 @@ def _v3(size: str) -> list[Check]:
     core = {**CORE, **CORE_LARGE} if size == "large" else CORE
     service = {**SERVICE, **SERVICE_LARGE} if size == "large" else SERVICE
     found = [Check(_P, "V3", f"cores, every edge: {name}", _core, (name,)) for name in core]
-    return found + [Check(_P, "V3", _service_name(name), _service, (name,)) for name in service]
+    return found + [Check(_P, "V3", rows.host_name(name), _service, (name,)) for name in service]
 
 
 def _core(name: str) -> Row:
     config = {**CORE, **CORE_LARGE}[name]
-    done = drive_core(config)
-    row = rows.core_edges(_P, f"cores, every edge: {name}", bounds(config), done)
-    return replace(row, ok=row.ok and done.edges == done.of)
-
-
-def _service_name(name: str) -> str:
-    return f"host channel, every edge that a host can take: {name}"
+    return rows.whole_core(_P, f"cores, every edge: {name}", bounds(config), drive_core(config))
 
 
 def _service(name: str) -> Row:
     config = {**SERVICE, **SERVICE_LARGE}[name]
     hidden = "start inside of a critical section"
-    return rows.host_edges(_P, _service_name(name), bounds(config), drive_service(config), hidden)
+    return rows.host_edges(_P, rows.host_name(name), bounds(config), drive_service(config), hidden)
 
 
 # -- V4 ------------------------------------------------------------------------------------------------------------
@@ -103,7 +96,7 @@ def _v4(size: str) -> list[Check]:
 def _random(what: str, examples: int, steps: int) -> Row:
     actions = set(Transfer().actions)
     # A client of a real host's run goes only when the run is over; tests/traces has one that goes before.
-    run, wanted = (run_core, actions) if what == _CORE else (run_host, actions - INSIDE - {"Gone"})
+    run, wanted = (run_core, actions) if what == _CORE else (run_host, actions - transfer_runs.INSIDE - {"Gone"})
     return rows.random_runs(_P, what, run, wanted, examples, steps)
 
 
@@ -139,9 +132,5 @@ def _v6(size: str) -> list[Check]:
 
 
 def _runs(count: int) -> Row:
-    real = real_run()
-    good = [real, *(random_run(_SEED + number, 2, 60) for number in range(count))]
-    bad = {name: change(whole_run()) for name, change in ALTERED.items()}
-    problems = [] if {event["action"] for event in real} == {"Open", *EVENTS} else ["the real run lacks actions"]
-    bounds_ = f"seed {_SEED}, 2 ranks"
-    return rows.judged(_P, _JUDGED, bounds_, good, bad, judge, lambda run: accept(lines_of(run))[0], problems)
+    drawn = [transfer_runs.random_run(_SEED + number, 2, 60) for number in range(count)]
+    return trace_rows.judged_real(_P, _JUDGED, f"seed {_SEED}, 2 ranks", transfer_runs, drawn, judge, accept)

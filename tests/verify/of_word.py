@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from fdcomm.testing import Bound, Exhaustive, explore
 from tests.conformance.word_plans import LARGE, RANDOM, SMALL, part_of
-from tests.conformance.word_walks import drive
 from tests.refine import word_graphs
 from tests.schedules.word_programs import LARGE_PROGRAMS, PROGRAMS, RACES, race
-from tests.stateful.word_walks import run_random
+from tests.stateful.memory_walks import run_random
 from tests.traces.word_runs import ALTERED, both, real_run
-from tests.verify import rows
+from tests.verify import race_rows, rows, shared_memory_rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -55,17 +53,7 @@ def _v3(large: bool) -> list[Check]:
 
 
 def _edges(plan: str) -> Row:
-    done = drive(part_of(plan))
-    return Row(
-        "word",
-        "V3",
-        f"every edge: {plan}",
-        ok=done.edges > 0 and done.walks > 0,
-        states=done.states,
-        edges=done.edges,
-        bounds=rows.numbers(part_of(plan).config.constants()),
-        detail=f"{done.walks} behaviours, one load, store or system call at a time",
-    )
+    return shared_memory_rows.every_edge("word", plan, part_of(plan))
 
 
 def _v4(large: bool) -> list[Check]:
@@ -74,7 +62,7 @@ def _v4(large: bool) -> list[Check]:
 
 
 def _random(plan: str, examples: int, length: int) -> Row:
-    run = partial(run_random, plan, length=length)
+    run = partial(run_random, part_of, plan, length=length)
     wanted = set(part_of(plan).model.actions) - {"LoadToken", "GiveUp"}
     return rows.random_runs("word", f"random behaviours: {plan}", run, wanted, examples, length, unit="steps")
 
@@ -86,7 +74,7 @@ def _v5(large: bool) -> list[Check]:
     found = [_check("V5", name, _schedules, name) for name in (*PROGRAMS, *(LARGE_PROGRAMS if large else ()))]
     return [
         *found,
-        *(_check("V5", rows.race_name(name), _race, name) for name in RACES if large or name == "lost-update"),
+        *(_check("V5", race_rows.race_name(name), _race, name) for name in RACES if large or name == "lost-update"),
     ]
 
 
@@ -95,10 +83,7 @@ def _schedules(name: str) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped = explore(broken, Exhaustive(), Bound())
-    ours = explore(race(name, shipped=False), Exhaustive(), Bound())
-    return rows.race("word", rows.race_name(name), broken, shipped, ours)
+    return race_rows.explored("word", race_rows.race_name(name), race, name)
 
 
 # -- V6 ------------------------------------------------------------------------------------------------------------
@@ -113,22 +98,5 @@ def _v6(large: bool) -> list[Check]:
 
 def _traces(number: int) -> Row:
     runs = [real_run(_SEED + count) for count in range(number)]
-    altered = [(name, change(run)) for run in runs for name, change in ALTERED.items()]
-    try:
-        answers = both([*runs, *(run for _, run in altered)])
-        problems = [" and ".join(one) for one in answers[:number] if any(one)]
-        problems += [
-            f"accepted: {name}" for (name, _), one in zip(altered, answers[number:], strict=True) if not any(one)
-        ]
-    except AssertionError as error:
-        problems = [str(error)]
-    return Row(
-        "word",
-        "V6",
-        _RUNS,
-        ok=not problems,
-        edges=sum(map(len, runs)),
-        bounds=f"{number} runs of 3 processes, seed {_SEED}",
-        detail="; ".join(problems)[:500].replace("\n", " ")
-        or f"{len(runs)} runs accepted by both, {len(altered)} altered ones rejected by both at one event",
-    )
+    bounds = f"{number} runs of 3 processes, seed {_SEED}"
+    return shared_memory_rows.judged_processes("word", _RUNS, bounds, runs, ALTERED, both)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from hypothesis import HealthCheck, settings
 
-from fdcomm.testing import PCT, Bound, Exhaustive, Program, RandomWalk, Report, explore, replay
+from fdcomm.testing import PCT, Bound, Exhaustive, Program, RandomWalk, Report, explore
 from models.acceptance import Verdict
 from models.graph import Difference, Named
 from tests.traces.both_judges import objections
@@ -18,15 +19,16 @@ __all__ = (
     "core_edges",
     "graph",
     "host_edges",
+    "host_name",
     "judged",
     "numbers",
-    "race",
-    "race_name",
     "random_runs",
     "random_schedules",
     "schedule",
     "schedules",
     "shown",
+    "told",
+    "whole_core",
 )
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -83,14 +85,18 @@ class _Driven(Protocol):
     def refusals(self) -> int: ...
 
 
-class _Walked(_Driven, Protocol):
+class _Counted(_Driven, Protocol):
+    """What was driven through the code, of all edges that the graph has."""
+
+    @property
+    def of(self) -> int: ...
+
+
+class _Walked(_Counted, Protocol):
     """What was driven through a host's channel, of all edges that the graph has."""
 
     @property
     def walks(self) -> int: ...
-
-    @property
-    def of(self) -> int: ...
 
 
 def core_edges(protocol: str, what: str, bounds: str, done: _Driven, detail: str = "") -> Row:
@@ -105,6 +111,17 @@ def core_edges(protocol: str, what: str, bounds: str, done: _Driven, detail: str
         bounds=bounds,
         detail=detail or f"all edges, and {done.refusals} calls that must be refused, changed nothing",
     )
+
+
+def whole_core(protocol: str, what: str, bounds: str, done: _Counted) -> Row:
+    """The same, and no edge of the graph may be left out."""
+    row = core_edges(protocol, what, bounds, done)
+    return replace(row, ok=row.ok and done.edges == done.of)
+
+
+def host_name(name: str) -> str:
+    """Return what the row of a host's channel is called."""
+    return f"host channel, every edge that a host can take: {name}"
 
 
 def host_edges(protocol: str, what: str, bounds: str, done: _Walked, hidden: str) -> Row:
@@ -207,44 +224,6 @@ def random_schedules(protocol: str, name: str, program: Program, seed: int, exec
         edges=sum(report.steps for report in reports),
         bounds=f"{sum(report.executions for report in reports)} executions, seed {seed}, {bound}",
         detail=told(failed) if failed else "not complete: uniform choices, and random priorities (PCT)",
-    )
-
-
-def race_name(name: str) -> str:
-    """Return what the row of a race is called."""
-    return f"race {name}: found on the published steps, none on ours"
-
-
-def race(
-    protocol: str, what: str, broken: Program, shipped: Report, ours: Report, verdict: str = "", shows: str = ""
-) -> Row:
-    """A race that schedules find on the published steps, again when replayed, and not on ours.
-
-    Args:
-        protocol: Protocol of the row.
-        what: What the row is called.
-        broken: The program on the published steps.
-        shipped: Its exploration.
-        ours: The exploration of the same program on our steps.
-        verdict: What the failure has to be; "" is any.
-        shows: What its verdict and message have to contain.
-    """
-    failure, wrong = shipped.failure, ""
-    found = failure.verdict if failure is not None else "no failure"
-    if (
-        failure is None
-        or (verdict and failure.verdict != verdict)
-        or shows not in f"{failure.verdict} {failure.message}"
-    ):
-        wrong = f"the published steps do not fail as they should: {told(shipped)}"
-    else:
-        again = replay(broken, failure)
-        # A replay knows no limit of steps, and a message about one says how many they were.
-        alike = again.message == failure.message or shipped.bound.max_steps != Bound().max_steps
-        if again.verdict != failure.verdict or not alike:
-            wrong = f"the schedule does not fail again when it is replayed, but gives {again.verdict}: {again.message}"
-    return schedule(
-        protocol, what, ours, wrong, f"published: {found} in {shipped.executions} executions; ours: {told(ours)}"
     )
 
 

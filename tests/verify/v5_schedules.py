@@ -9,7 +9,7 @@ from fdcomm.testing import Bound, Exhaustive, explore
 from tests.schedules.known import BROKEN, FIXED
 from tests.schedules.programs import LARGER, PROGRAMS, program
 from tests.schedules.shipped_program import RACES, race
-from tests.verify import cache_rows, rows
+from tests.verify import cache_rows, race_rows, rows
 from tests.verify.check import Check, Row
 
 __all__ = ("checks",)
@@ -37,7 +37,7 @@ def checks(protocol: str, size: str) -> list[Check]:
         Check(*CELL, name, _exhaust, (name,)) for name in (PROGRAMS if size == "small" else {**PROGRAMS, **_LARGE})
     ]
     found += [Check(*CELL, f"{name}, random schedules", _random, (name, EXECUTIONS[size])) for name in LARGER]
-    return found + [Check(*CELL, rows.race_name(name), _race, (name,)) for name in RACES]
+    return found + [Check(*CELL, race_rows.race_name(name), _race, (name,)) for name in RACES]
 
 
 def _exhaust(name: str) -> Row:
@@ -49,9 +49,7 @@ def _random(name: str, executions: int) -> Row:
 
 
 def _race(name: str) -> Row:
-    broken = race(name, shipped=True)
-    shipped, ours = explore(broken, Exhaustive()), explore(race(name, shipped=False), Exhaustive())
-    return rows.race("dispatch", rows.race_name(name), broken, shipped, ours, verdict=RACES[name][2])
+    return race_rows.explored("dispatch", race_rows.race_name(name), race, name, verdict=RACES[name][2])
 
 
 def _known() -> Row:

@@ -1,4 +1,4 @@
-"""Long random behaviours of the model of the meeting, done by the code; Hypothesis chooses, and shrinks."""
+"""Long random behaviours of a model in shared memory, done by the code; Hypothesis chooses, and shrinks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conformance.meeting_plans import part_of
-from tests.conformance.word_walks import follow, random_walk
+from tests.conformance.word_walks import Part, follow, random_walk
 
 __all__ = ("run_random",)
 
 
-def run_random(plan: str, options: settings, length: int) -> Counter[str]:
-    """Drive random behaviours of up to ``length`` steps; return which actions occurred."""
+def run_random(part_of: Callable[[str], Part], plan: str, options: settings, length: int) -> Counter[str]:
+    """Drive random behaviours of a plan of up to ``length`` steps; return which actions occurred."""
     occurred: Counter[str] = Counter()
 
     @options
