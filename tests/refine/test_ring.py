@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.refine.ring_graphs import FIXED, OVERFLOW, PLACE, SMALL, WAITING, compared
+from tests.refine.ring_graphs import FIXED, LAST, OVERFLOW, PLACE, SMALL, WAITING, compared
 
 pytestmark = pytest.mark.tlc
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.tlc
 def test_the_graphs_are_equal(name: str) -> None:
     wanted: Any
     difference: Any
-    tables: dict[str, Any] = {**FIXED, **WAITING, **OVERFLOW, **PLACE}
+    tables: dict[str, Any] = {**FIXED, **WAITING, **OVERFLOW, **PLACE, **LAST}
     wanted, difference = compared(tables[name])
     assert not difference, difference.text()
     assert len(wanted.states) > 100
