@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from tests.conformance.ring_calls import Driven
 from tests.conformance.ring_overflow_drive import PLANS as SEGMENTS
-from tests.conformance.ring_overflow_drive import Driven as SegmentsDriven
 from tests.conformance.ring_overflow_drive import drive as segments
 from tests.conformance.ring_place_drive import PLANS as TURNS
-from tests.conformance.ring_place_drive import Driven as TurnsDriven
 from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.refine import ring_graphs
@@ -101,7 +100,7 @@ def _calls(plan: str) -> Row:
     return _of_calls(f"segments, every call: {plan}", SEGMENTS[plan].constants(), done, how)
 
 
-def _of_calls(what: str, constants: Mapping[str, Any], done: SegmentsDriven | TurnsDriven, how: str) -> Row:
+def _of_calls(what: str, constants: Mapping[str, Any], done: Driven, how: str) -> Row:
     return Row(
         _P,
         "V3",
