@@ -149,10 +149,6 @@ class Blocks:
         """Return the task in flight that the port knows under this number."""
         return self._numbers.get(number)
 
-    def issuing(self) -> bool:
-        """Return True while some task's number is not known yet."""
-        return len(self._numbers) < len(self.tasks)
-
     # -- results, and who waits ----------------------------------------------------------------------------------
 
     def handle(self, task: Task, outcome: str) -> Lease | None:

@@ -11,7 +11,6 @@ __all__ = ("ROOT", "imports", "modules", "name_of", "text_files", "tree")
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PACKAGES = ("fdcomm", "models", "tla", "tests")
 _TEXT = {".py", ".pyi", ".tla", ".cfg", ".toml", ".md", ".json", ".yml", ".yaml", ".txt", ".sh", ""}
 _SKIPPED = {".git", ".venv", ".venvs", ".hypothesis", "build", "dist", "results", "__pycache__", "states"}
 

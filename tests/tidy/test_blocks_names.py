@@ -29,7 +29,7 @@ SEEN = {name: action for name, action in ACTIONS.items() if not action.get("envi
 PAGE = page_of("blocks")
 
 # Public methods of the core that are not actions: reads.
-READS = {"find", "issuing", "count", "free_ids", "check"}
+READS = {"find", "count", "free_ids", "check"}
 
 
 def test_the_environment_has_no_method() -> None:

@@ -116,10 +116,6 @@ def _schedules(name: str) -> Row:
     return rows.schedules(_P, name, *{**PROGRAMS, **THOROUGH}[name])
 
 
-def _random_name(name: str) -> str:
-    return f"{name}, random schedules"
-
-
 def _random_schedules(name: str, executions: int) -> Row:
     return rows.random_schedules(_P, name, LARGER[name], _SEED, executions)
 
