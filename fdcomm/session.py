@@ -199,13 +199,13 @@ class Session:
 
         Looks ten times a second at most.
         """
-        transport = self._use(operation)
         now = self._runtime.monotonic()
-        if now >= self._next_look:
-            if not transport.is_alive():
-                self._use(operation)  # closed meanwhile?
-                raise refusals.host_gone(operation)
-            self._next_look = now + _LOOK_AT_HOST_EVERY_S
+        if now < self._next_look and self._transport is not None and os.getpid() == self._pid:
+            return
+        if not self._use(operation).is_alive():
+            self._use(operation)  # closed meanwhile?
+            raise refusals.host_gone(operation)
+        self._next_look = now + _LOOK_AT_HOST_EVERY_S
 
     # -- rings -----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from typing import Any, Final, Protocol
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, SignalMismatchError
 from fdcomm.forksafety import close_in_child
-from fdcomm.meeting.kernel import MEETING_KERNEL
 from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape
 from fdcomm.ring.board import Plain
 from fdcomm.ring.gone import Gone
@@ -23,7 +22,7 @@ from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
 from fdcomm.signals.files import Files, default_directory
-from fdcomm.signals.kernel import Kernel
+from fdcomm.signals.kernel import SYSTEM_KERNEL, Kernel
 from fdcomm.signals.segment import Segment
 
 __all__ = ("Hall", "Lines", "Room")
@@ -149,7 +148,7 @@ class Hall:
     """
 
     def __init__(self, segment: Segment, shape: Shape) -> None:
-        kernel, runtime = MEETING_KERNEL, SYSTEM
+        kernel, runtime = SYSTEM_KERNEL, SYSTEM
         self.segment = segment
         self.closed = False
         self.forked = False

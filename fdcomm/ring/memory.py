@@ -20,14 +20,13 @@ from fdcomm.errors import (
 from fdcomm.forksafety import close_in_child
 from fdcomm.ring.board import Board
 from fdcomm.ring.gone import Gone
-from fdcomm.ring.kernel import RING_KERNEL
 from fdcomm.ring.layout import BELL, FLAGS, MOST_RANKS, WANT_BELL, Shape
 from fdcomm.ring.locks import KernelLocks
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import futex, ownership
 from fdcomm.signals.arguments import full_name
 from fdcomm.signals.files import Files, default_directory
-from fdcomm.signals.kernel import ORDERED, Kernel
+from fdcomm.signals.kernel import ORDERED, SYSTEM_KERNEL, Kernel
 from fdcomm.signals.layout import Layout, this_process
 from fdcomm.signals.segment import Segment
 from fdcomm.signals.steps import Plan, Steps, attach, clear, create, drive
@@ -90,7 +89,9 @@ class Memory:
         closed: It was closed, or came here by a fork.
     """
 
-    def __init__(self, segment: Segment, shape: Shape, kernel: Kernel = RING_KERNEL, runtime: Runtime = SYSTEM) -> None:
+    def __init__(
+        self, segment: Segment, shape: Shape, kernel: Kernel = SYSTEM_KERNEL, runtime: Runtime = SYSTEM
+    ) -> None:
         self.segment = segment
         self.shape = shape
         self.closed = False

@@ -29,6 +29,9 @@ def _find() -> tuple[Any, int] | None:
         return None
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
+    # With these, nothing has to be made for a call, which takes half the time so.
+    pointer, word = ctypes.c_void_p, ctypes.c_uint32
+    call.argtypes = (ctypes.c_long, pointer, ctypes.c_int, word, pointer, pointer, word)
     return call, number
 
 
@@ -53,8 +56,7 @@ def wait(address: int, expected: int, timeout_s: float) -> bool:
     call, number = _found
     limit = _Time(int(timeout_s), int(timeout_s % 1 * 1e9))
     # The words are little-endian or big-endian as the machine: the caller gives the address of the low half.
-    value = ctypes.c_uint32(expected & 0xFFFFFFFF)
-    if call(number, ctypes.c_void_p(address), _WAIT, value, ctypes.byref(limit), None, 0) == 0:
+    if call(number, address, _WAIT, expected & 0xFFFFFFFF, ctypes.addressof(limit), None, 0) == 0:
         return True
     code = ctypes.get_errno()
     if code == errno.ETIMEDOUT:
@@ -69,4 +71,4 @@ def wake_all(address: int) -> int:
     if _found is None:
         return 0
     call, number = _found
-    return max(0, int(call(number, ctypes.c_void_p(address), _WAKE, _EVERYBODY, None, None, 0)))
+    return max(0, int(call(number, address, _WAKE, _EVERYBODY, None, None, 0)))

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fdcomm.ring.kernel import RING_KERNEL
+from fdcomm.signals.kernel import SYSTEM_KERNEL
 
 __all__ = ("BYTES", "PATTERNS", "PLANTED", "main")
 
@@ -42,7 +42,7 @@ Step = Callable[[int], int]
 
 def _stores(words: Any, bytes_: Any, name: str, side: int) -> Step:
     """For each line: store mine, then look at yours. Returns the lines in which yours was not there, as bits."""
-    fence, barrier = RING_KERNEL.fence, RING_KERNEL.barrier
+    fence, barrier = SYSTEM_KERNEL.fence, SYSTEM_KERNEL.barrier
     mine, yours = ((_X, _Y), (_Y, _X))[side]
     places = [(1 << line, mine + line * _LINE, yours + line * _LINE) for line in range(_LINES)]
     payload = bytes(_PAYLOAD)
@@ -80,7 +80,7 @@ def _wakes(words: Any, bytes_: Any, name: str, side: int) -> Step:
 
     Returns the lines in which the other's was not there. Flags have two words, used in turn: the other one is lowered.
     """
-    barrier: Callable[[], object] = RING_KERNEL.barrier if "barrier" in name else int
+    barrier: Callable[[], object] = SYSTEM_KERNEL.barrier if "barrier" in name else int
     places = [(1 << line, _X + line * _LINE, _Y + line * _LINE) for line in range(_LINES)]
 
     payload = bytes(_PAYLOAD)
@@ -200,7 +200,7 @@ def main() -> None:
     bytes_ = memoryview(memory)
     words = bytes_.cast("q")
     words[_STOP + 1] = int(rounds)
-    joined = RING_KERNEL.joins_barriers()
+    joined = SYSTEM_KERNEL.joins_barriers()
     number = 0
     for name in names:
         step = {**PATTERNS, **PLANTED}[name](words, bytes_, name, side)
