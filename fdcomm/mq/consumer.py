@@ -55,6 +55,7 @@ class Consumer:
         trace: Trace | None = None,
     ) -> None:
         self.linger_s = 0.0
+        self.waits = False
         self._inbox = inbox
         self._what = what
         self._ack_every = ack_every

@@ -80,6 +80,7 @@ class Producer:
     ) -> None:
         self.identity = os.urandom(8) if identity is None else identity
         self.linger_s = linger_s
+        self.waits = True
         self._line = line
         self._what = what
         self._runtime = runtime

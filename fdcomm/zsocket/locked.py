@@ -37,6 +37,7 @@ class LockedSocket:
         self._waiting = {READ: 0, WRITE: 0}
         self._refusal: type[FdcommError] | None = None
         self.linger_s = port.linger_s
+        self.waits = False
         close_in_child(self)
         if runtime is SYSTEM:
             keep(self)
