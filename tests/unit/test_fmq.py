@@ -32,6 +32,7 @@ from fdcomm.mq import (
     Queue,
     SocketOptions,
 )
+from fdcomm.mq.link import ZmqLink
 from fdcomm.mq.payloads import Payloads
 from tests.conformance.waiting import Background, until
 
@@ -336,3 +337,10 @@ def test_a_full_subscriber_is_counted(config: Config) -> None:
         sent = [publisher.pub(bytes(1 << 20)) for _ in range(20)]
         assert False in sent
         assert publisher.statistics().dropped == sent.count(False)
+
+
+def test_a_connection_is_tried_again_at_once(config: Config) -> None:
+    """ZeroMQ's thread lets go of what belonged to the last try some time after its close."""
+    endpoint = config.endpoint("q")
+    for _ in range(300):
+        ZmqLink(endpoint, config, b"the same peer").close(0.0)
