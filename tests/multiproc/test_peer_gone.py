@@ -21,6 +21,8 @@ import pytest
 import zmq
 
 from fdcomm import ZmqIpcServer
+from fdcomm.mq import FMQ, Config
+from fdcomm.mq.payloads import Payloads
 from tests.faults.zsockets import sockets_end, zeromq_runs
 
 __all__ = ("sockets_end", "zeromq_runs")
@@ -92,9 +94,16 @@ print("sent", flush=True)
 
 
 @pytest.fixture
-def folder() -> Iterator[str]:
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The runtime directory. What was left for the next consumers they remove."""
     with tempfile.TemporaryDirectory(prefix="pg-") as made:
+        monkeypatch.setenv("FDCOMM_RUNTIME_DIR", made)
         yield made
+        with FMQ() as fmq:
+            for number in range(PRODUCERS):
+                fmq.queue(f"q{number}", "consumer")
+        keys = [Payloads(Config().endpoint(f"q{number}").address).key for number in range(PRODUCERS)]
+        assert [name for name in os.listdir("/dev/shm") if any(key in name for key in keys)] == []
 
 
 @contextmanager
@@ -159,7 +168,7 @@ def test_a_process_ends_within_its_linger(folder: str, peer: str) -> None:
     assert took < LATE_S, f"{took:.1f} s: the lingers of {PRODUCERS} producers ran one after the other"
 
 
-def test_what_is_sent_while_a_process_ends_is_what_it_has_sent(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_sent_while_a_process_ends_is_what_it_has_sent(folder: str) -> None:
     """Large messages are not copied: their memory has to stay until they are sent. Nobody is there before the end."""
     program = """
 import sys, zmq
@@ -174,7 +183,6 @@ print("sent", flush=True)
         _says(process, "sent")
         with pytest.raises(subprocess.TimeoutExpired):  # it lingers
             process.wait(0.5)
-        monkeypatch.setenv("FDCOMM_RUNTIME_DIR", folder)
         with ZmqIpcServer("requests", zmq.PULL) as server:
             for number in range(64):
                 assert server.receive_pyobj_once(True, timeout=WATCHDOG_S) == (None, bytes([number]) * 500_000)
