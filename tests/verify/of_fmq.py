@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from fdcomm.testing import Exhaustive, explore
 from models.dispatch_trace import accept
 from models.fmq import Fmq
 from tests.conformance.fmq_core import drive_core
 from tests.conformance.fmq_plans import CORE, CORE_LARGE, bounds
 from tests.refine import fmq_graphs
 from tests.schedules.fmq_programs import PROGRAMS, SLOW
+from tests.schedules.fmq_races import RACES, race
 from tests.stateful.fmq_machine import run_core, run_handles
 from tests.traces.fmq_real import WINDOW, real_run
 from tests.traces.fmq_runs import ALTERED, EVENTS, lines_of, random_run, whole_run
@@ -95,7 +97,16 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 
 def _v5(size: str) -> list[Check]:
     names = [name for name in PROGRAMS if size == "large" or name not in SLOW]
-    return [Check(_P, "V5", name, _schedules, (name,)) for name in names]
+    found = [Check(_P, "V5", name, _schedules, (name,)) for name in names]
+    return found + [Check(_P, "V5", rows.race_name(name), _race, (name,)) for name in RACES]
+
+
+def _race(name: str) -> Row:
+    _, wanted, bound = RACES[name]
+    broken = race(name, shipped=True)
+    shipped = explore(broken, Exhaustive(), bound)
+    ours = explore(race(name, shipped=False), Exhaustive(), bound)
+    return rows.race(_P, rows.race_name(name), broken, shipped, ours, verdict=wanted)
 
 
 def _schedules(name: str) -> Row:
