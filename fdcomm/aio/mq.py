@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import inspect
+import queue
+import threading
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
@@ -18,6 +20,7 @@ from fdcomm.mq.frames import Message
 from fdcomm.mq.queue import Queue
 from fdcomm.mq.statistics import ConsumerStatistics, ProducerStatistics, TopicStatistics
 from fdcomm.mq.topic import Topic
+from fdcomm.runtime import SYSTEM
 
 __all__ = ("AsyncFMQ", "AsyncQueue", "AsyncTopic")
 
@@ -25,22 +28,54 @@ T = TypeVar("T")
 
 
 class _Waits:
-    """A thread in which the handle's calls wait, one after the other, whichever event loop they come from."""
+    """A thread in which the handle's calls wait, one after the other, whichever event loop they come from.
+
+    No executor's thread: the interpreter waits for those at its end, and a call may still be waiting then.
+    """
 
     def __init__(self, name: str) -> None:
-        self._threads = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix=f"fdcomm mq {name}")
+        self._name = f"fdcomm mq {name}"
+        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._started = False
+        self._ended = False
+        self._lock = threading.Lock()
 
     async def run(self, call: Callable[[], T]) -> T:
         """Call it there. A cancelled task's call goes on until its time is over."""
-        return await asyncio.wrap_future(self._threads.submit(call))
+        return await asyncio.wrap_future(self.submit(call))
 
     def submit(self, call: Callable[..., T], *args: object) -> concurrent.futures.Future[T]:
         """Call it there, whether anybody waits for it or not."""
-        return self._threads.submit(call, *args)
+        future: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+        def work() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call(*args))
+                except BaseException as error:  # noqa: BLE001  (who waits for the future gets it)
+                    future.set_exception(error)
+
+        with self._lock:
+            if self._ended:
+                work()  # its handle is closed, and says so
+                return future
+            if not self._started:
+                self._started = True
+                SYSTEM.spawn(self._work, self._name)
+            self._calls.put(work)
+        return future
 
     def end(self) -> None:
-        """End the thread when what it does is done."""
-        self._threads.shutdown(wait=False)
+        """End the thread when what it does is done. Idempotent."""
+        with self._lock:
+            if not self._ended:
+                self._ended = True
+                self._calls.put(None)
+
+    def _work(self) -> None:
+        while (work := self._calls.get()) is not None:
+            work()
+            del work  # with what its call has returned
 
 
 def _copied(future: concurrent.futures.Future[T]) -> concurrent.futures.Future[T]:
@@ -81,10 +116,13 @@ class AsyncQueue:
         """As :meth:`fdcomm.mq.Queue.get`. One at a time."""
         future = self._getting
         if future is None:
-            future = self._getting = self._waits.submit(self.queue.get, timeout)
+            future = self._getting = self._waits.submit(self._take, timeout)
         await asyncio.wait([asyncio.wrap_future(_copied(future))])
         self._getting = None
         return future.result()
+
+    def _take(self, timeout: Timeout) -> Message:
+        return self.queue.get(timeout)
 
     async def done(self) -> None:
         """As :meth:`fdcomm.mq.Queue.done`."""
@@ -131,9 +169,10 @@ class AsyncTopic:
 
     async def sub(self, callback: Callable[[Message], Any] | None = None, *, timeout: Timeout = DEFAULT) -> None:
         """As :meth:`fdcomm.mq.Topic.sub`. The callback may be a coroutine function; it is called in this loop."""
-        await self._waits.run(partial(self.topic.sub, callback and self._in_loop(callback), timeout=timeout))
+        await self._waits.run(partial(self.topic.sub, callback and self.in_loop(callback), timeout=timeout))
 
-    def _in_loop(self, callback: Callable[[Message], Any]) -> Callable[[Message], None]:
+    def in_loop(self, callback: Callable[[Message], Any]) -> Callable[[Message], None]:
+        """Return what calls it, or the coroutine function, in this loop and waits for it."""
         loop = asyncio.get_running_loop()
 
         async def call(message: Message) -> None:

@@ -101,6 +101,8 @@ class Config:
         window: Most messages of a producer that are not acknowledged.
         ack_every: A consumer acknowledges after this many messages at the latest, and whenever it waits.
         shm_threshold: Bytes from which a payload goes through shared memory.
+        shm_window: Most bytes of a producer's payloads in shared memory that are not acknowledged; a single payload may
+            be larger. What is acknowledged is written again, and fresh memory costs ten times what writing again does.
         allow_pickle: Accept, and send, pickled objects over tcp. They run what their sender wishes.
     """
 
@@ -112,11 +114,12 @@ class Config:
     window: int = 1024
     ack_every: int = 32
     shm_threshold: int = 1024 * 1024
+    shm_window: int = 64 * 1024 * 1024
     allow_pickle: bool = False
 
     def __post_init__(self) -> None:
-        if min(self.window, self.ack_every, self.shm_threshold, self.io_threads) < 1:
-            raise ConfigError("window, ack_every, shm_threshold and io_threads must be at least 1")
+        if min(self.window, self.ack_every, self.shm_threshold, self.shm_window, self.io_threads) < 1:
+            raise ConfigError("window, ack_every, shm_threshold, shm_window and io_threads must be at least 1")
 
     def endpoint(self, name: str) -> Endpoint:
         """Return where a queue or a topic is. The path of an ipc endpoint is the socket's."""

@@ -55,6 +55,7 @@ class Consumer:
         trace: Trace | None = None,
     ) -> None:
         self.linger_s = 0.0
+        self.waits = False
         self._inbox = inbox
         self._what = what
         self._ack_every = ack_every
@@ -235,8 +236,7 @@ class Consumer:
         """What was given is done: its payloads go, then it may be acknowledged."""
         if not self._given:
             return
-        if self._loans is not None:
-            self._loans.finish()
+        large = self._loans is not None and self._loans.finish()
         self._runtime.point("fmq.finish.removed")
         for producer in self._given:
             number = self._receiver.finish(producer)
@@ -245,7 +245,7 @@ class Consumer:
         self._owed |= self._given
         self._given.clear()
         self._since += 1
-        if self._since >= self._ack_every:
+        if large or self._since >= self._ack_every:  # a producer may wait for memory
             self._acknowledge()
 
     def _acknowledge(self) -> bool:
@@ -284,6 +284,8 @@ class Consumer:
                 self._counts["reclaimed"] += self._payloads.reclaim(producer.hex()) or 0
             self._peers.forget(producer)
             self._owed.discard(producer)
+        if self._drained and self._loans is not None:
+            self._loans.forget()
         self._drained.clear()
 
     def _sweep(self) -> None:

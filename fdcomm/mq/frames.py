@@ -19,6 +19,7 @@ __all__ = (
     "Message",
     "coded",
     "decoded",
+    "framed",
     "id_of",
     "peer_of",
 )
@@ -32,6 +33,9 @@ IN_MEMORY: Final = 0xB4
 
 HEADER: Final = struct.Struct("<BQQd")
 """Kind, number, base (``spec/fmq.toml``), and when it was put (seconds of the wall clock)."""
+
+# Up to here header and message are one part: copying is cheaper than a second part.
+_ONE_PART: Final = 65_536
 
 _PEER: Final = struct.Struct("<2s8sI")
 _MAGIC: Final = b"fq"
@@ -71,6 +75,12 @@ def id_of(peer: bytes) -> tuple[bytes, int] | None:
         return None
     magic, producer, connection = _PEER.unpack(peer)
     return (producer, connection) if magic == _MAGIC else None
+
+
+def framed(kind: int, number: int, base: int, timestamp: float, body: Buffer) -> tuple[Buffer, ...]:
+    """Return the parts of a message as it travels."""
+    header = HEADER.pack(kind, number, base, timestamp)
+    return (header + body,) if len(body) <= _ONE_PART else (header, body)
 
 
 def coded(payload: object, local: bool, pickles: bool) -> tuple[int, Buffer]:

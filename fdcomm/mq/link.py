@@ -7,6 +7,7 @@ everything that was still in it. That is why what the consumer reads of a connec
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import stat
@@ -43,6 +44,8 @@ _NEVER_MS: Final = 1_000_000_000
 _FREED_S: Final = 1.0
 
 State = Literal["opening", "up", "down"]
+
+_names = itertools.count()
 
 
 class Link(Protocol):
@@ -203,7 +206,8 @@ class ZmqLink:
         self._port = ZmqPort(zmq.DEALER, linger_s=0.0, options=options)
         self._state: State = "opening"
         self._closed = False
-        where = f"inproc://fdcomm-mq-{id(self)}-{peer.hex()}"
+        # A name of its own: ZeroMQ lets go of that of a link that was closed in its own time.
+        where = f"inproc://fdcomm-mq-{next(_names)}-{peer.hex()}"
         self._port.socket.monitor(where, _UP | _DOWN)
         self._monitor: Any = context().socket(zmq.PAIR)
         self._monitor.linger = 0

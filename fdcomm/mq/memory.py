@@ -14,22 +14,45 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from fdcomm.errors import UndecodableError
+from fdcomm.mq.mapped import Mapped, Maps
 from fdcomm.mq.payloads import Payloads, Pieces
 
 __all__ = ("Loan", "Loans", "Pool")
 
 _MOST: Final = 8
-"""Files of a producer that are kept for later, and mappings; and files that a consumer waits for."""
+"""Files that a consumer waits for, and of a producer's those that it looks at for one that is free."""
+
+_KEPT: Final = 64
+"""Files of a producer that are kept for later."""
+
+_MAPPED: Final = 128 * 1024 * 1024
+"""Bytes that a consumer keeps mapped."""
 
 
 class Pool:
-    """What a producer writes payloads into. Not for several threads at once."""
+    """What a producer writes payloads into. Not for several threads at once.
 
-    def __init__(self, payloads: Payloads, producer: str) -> None:
+    Args:
+        payloads: Those of the queue.
+        producer: Whose it is.
+        window: Most bytes that are not acknowledged, unless it is one payload; as many are kept to be written again.
+    """
+
+    def __init__(self, payloads: Payloads, producer: str, window: int) -> None:
         self._payloads = payloads
         self._producer = producer
-        self._lent: deque[int] = deque()
+        self._window = window
+        self._under_way: deque[tuple[int, int]] = deque()
+        self._bytes = 0
+        self._lent: OrderedDict[int, int] = OrderedDict()
+        self._lent_bytes = 0
         self._maps: OrderedDict[int, mmap.mmap] = OrderedDict()
+
+    def has_room(self, nbytes: int, base: int) -> bool:
+        """Say whether a payload of so many bytes may be written. ``base``: as the sender's."""
+        while self._under_way and self._under_way[0][0] <= base:
+            self._bytes -= self._under_way.popleft()[1]
+        return not self._under_way or self._bytes + nbytes <= self._window
 
     def write(self, number: int, pieces: Pieces, base: int) -> None:
         """Write the payload of a message, into memory that is free or else new. ``base``: as the sender's.
@@ -37,11 +60,19 @@ class Pool:
         Raises:
             SignalSpaceError: There is no room for it. Nothing is left of it.
         """
-        if not self._again(number, pieces):
+        size = self._again(number, pieces)
+        if not size:
+            size = pieces.nbytes
             self._payloads.write(self._producer, number, pieces)
-        self._lent.append(number)
-        while len(self._lent) > _MOST and self._lent[0] <= base:  # done with, and more than is kept for later
-            oldest = self._lent.popleft()
+        self._under_way.append((number, pieces.nbytes))
+        self._bytes += pieces.nbytes
+        self._lent[number] = size
+        self._lent_bytes += size
+        # Done with, and more than is kept for later.
+        while (self._lent_bytes > self._window or len(self._lent) > _KEPT) and (
+            oldest := next(iter(self._lent))
+        ) <= base:
+            self._lent_bytes -= self._lent.pop(oldest)
             self._payloads.remove(self._producer, f"free.{oldest}")
             self._payloads.remove(self._producer, f"held.{oldest}")
 
@@ -54,7 +85,8 @@ class Pool:
         """Say whether payloads of this producer are there."""
         return bool(self._payloads.listed().get(self._producer))
 
-    def _again(self, number: int, pieces: Pieces) -> bool:
+    def _again(self, number: int, pieces: Pieces) -> int:
+        """Write into a file that is free. Return its size; 0: there is none."""
         for old in tuple(islice(self._lent, _MOST)):
             name = f"free.{old}"
             try:
@@ -62,7 +94,7 @@ class Pool:
             except FileNotFoundError:
                 continue
             try:
-                self._lent.remove(old)
+                self._lent_bytes -= self._lent.pop(old)
                 status = os.fstat(fd)
                 if not pieces.nbytes <= status.st_size <= 4 * pieces.nbytes:
                     self._payloads.remove(self._producer, name)
@@ -71,15 +103,15 @@ class Pool:
                 self._copy(fd, status, pieces)
             finally:
                 os.close(fd)
-            return self._payloads.rename(self._producer, name, number)
-        return False
+            return status.st_size if self._payloads.rename(self._producer, name, number) else 0
+        return 0
 
     def _copy(self, fd: int, status: os.stat_result, pieces: Pieces) -> None:
         memory = self._maps.pop(status.st_ino, None)
         if memory is None or len(memory) != status.st_size:
             memory = mmap.mmap(fd, status.st_size)
         self._maps[status.st_ino] = memory
-        while len(self._maps) > _MOST:
+        while len(self._maps) > max(_MOST, len(self._lent) + 1):
             self._maps.popitem(last=False)
         begin = 0
         for part in pieces.parts:
@@ -89,27 +121,18 @@ class Pool:
 
 
 class Loan(NamedTuple):
-    """A payload that the consumer's process has mapped. Without memory: it is damaged."""
+    """A payload that the consumer's process has mapped. Without a mapping: it is damaged."""
 
     producer: str
     number: int
     nbytes: int
-    memory: mmap.mmap | None
+    mapped: Mapped | None
 
     def view(self) -> memoryview:
         """Return its bytes. Raises UndecodableError: it is not as large as its message says."""
-        if self.memory is None:
+        if self.mapped is None:
             raise UndecodableError(f"a payload of {self.nbytes} bytes is no valid one: it is cut off")
-        return memoryview(self.memory)
-
-    def returned(self) -> bool:
-        """Unmap it, if nothing refers to it any more."""
-        if self.memory is not None:
-            try:
-                self.memory.close()
-            except BufferError:
-                return False
-        return True
+        return memoryview(self.mapped.memory)[: self.nbytes]
 
 
 class Loans:
@@ -117,6 +140,7 @@ class Loans:
 
     def __init__(self, payloads: Payloads) -> None:
         self._payloads = payloads
+        self._maps = Maps(_MAPPED)
         self._given: list[Loan] = []
         self._held: deque[Loan] = deque()
 
@@ -133,36 +157,47 @@ class Loans:
         if base:
             self._payloads.forget(producer, base)
         try:
-            memory = self._payloads.open(producer, number, nbytes)
+            mapped = self._maps.take(self._payloads.path(producer, number), nbytes)
         except UndecodableError:
             return Loan(producer, number, nbytes, None)
-        return None if memory is None else Loan(producer, number, nbytes, memory)
+        return None if mapped is None else Loan(producer, number, nbytes, mapped)
 
     def keep(self, loan: Loan) -> None:
         """The consumer is given the message."""
         self._given.append(loan)
 
-    def finish(self) -> None:
-        """The consumer is done with what it was given: take the names away."""
+    def finish(self) -> bool:
+        """The consumer is done with what it was given: take the names away. Return whether there were some."""
+        some = bool(self._given)
         for loan in tuple(self._held):
-            if loan.returned():
+            if self._returned(loan):
                 self._held.remove(loan)
                 self._give_back(loan, f"held.{loan.number}")
         while self._given:
             loan = self._given.pop()
-            if loan.returned():
+            if self._returned(loan):
                 self._give_back(loan, loan.number)
             elif self._payloads.rename(loan.producer, loan.number, f"held.{loan.number}"):
                 self._held.append(loan)
         while len(self._held) > _MOST:
             oldest = self._held.popleft()
             self._payloads.remove(oldest.producer, f"held.{oldest.number}")
+        return some
+
+    def forget(self) -> None:
+        """A producer is gone, and its files are: keep no memory for them."""
+        self._maps.clear()
 
     def close(self) -> None:
         """The consumer ends. What its process still refers to stays memory, without a name."""
+        self._maps.close()
         while self._held:
             loan = self._held.popleft()
             self._payloads.remove(loan.producer, f"held.{loan.number}")
+
+    def _returned(self, loan: Loan) -> bool:
+        """Say whether nothing refers to it any more."""
+        return loan.mapped is None or self._maps.give_back(loan.mapped)
 
     def _give_back(self, loan: Loan, name: int | str) -> None:
         free = f"free.{loan.number}"

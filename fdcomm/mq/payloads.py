@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import mmap
 import os
 import pickle
 import re
@@ -128,23 +127,6 @@ class Payloads:
             os.close(fd)
 
     # -- the consumer ------------------------------------------------------------------------------------------------
-
-    def open(self, producer: str, number: int, nbytes: int) -> mmap.mmap | None:
-        """Map a payload; None: it is gone. Writing to the memory changes a copy, so it can be delivered again.
-
-        Raises:
-            UndecodableError: It is not as large as its message says.
-        """
-        try:
-            fd = os.open(self.path(producer, number), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            return None
-        try:
-            return mmap.mmap(fd, nbytes, access=mmap.ACCESS_COPY)
-        except (ValueError, OverflowError):
-            raise UndecodableError(f"a payload of {nbytes} bytes is no valid one: it is cut off") from None
-        finally:
-            os.close(fd)
 
     def rename(self, producer: str, old: int | str, new: int | str) -> bool:
         """Give a file another name. Returns False when it has none."""

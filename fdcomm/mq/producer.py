@@ -17,7 +17,7 @@ from fdcomm.core.fmq import Sender
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, ForkedHandleError
 from fdcomm.forksafety import close_in_child
-from fdcomm.mq.frames import HEADER, peer_of
+from fdcomm.mq.frames import framed, peer_of
 from fdcomm.mq.link import Line, Link
 from fdcomm.mq.memory import Pool
 from fdcomm.mq.payloads import Mark, Payloads, Pieces
@@ -31,8 +31,6 @@ __all__ = ("Item", "Producer", "Trace")
 _FIRST_TRY_S: Final = 0.001
 _LAST_TRY_S: Final = 0.05
 _END_S: Final = 5.0
-# Up to here header and message are one part: copying is cheaper than a second part.
-_ONE_PART: Final = 65_536
 # Who puts looks for acknowledgements once in so many messages.
 _LOOK_EVERY: Final = 16
 
@@ -61,6 +59,7 @@ class Producer:
         window: Most messages that are not acknowledged.
         keeps: Send again what is not acknowledged.
         payloads: Shared memory for large messages, if the consumer is on this machine.
+        shm_window: Most bytes there that are not acknowledged, unless it is one message.
         linger_s: How long the end waits for acknowledgements.
         trace: Called under the lock with each action, before others can see it.
     """
@@ -73,6 +72,7 @@ class Producer:
         window: int,
         keeps: bool = True,
         payloads: Payloads | None = None,
+        shm_window: int = 1 << 26,
         linger_s: float = _END_S,
         runtime: Runtime = SYSTEM,
         trace: Trace | None = None,
@@ -80,6 +80,7 @@ class Producer:
     ) -> None:
         self.identity = os.urandom(8) if identity is None else identity
         self.linger_s = linger_s
+        self.waits = True
         self._line = line
         self._what = what
         self._runtime = runtime
@@ -96,7 +97,7 @@ class Producer:
         self._again_at = runtime.monotonic()
         self._refusal: type[FdcommError] | None = None
         self._mark = None if payloads is None else Mark(payloads, self.identity.hex())
-        self._pool = None if payloads is None else Pool(payloads, self.identity.hex())
+        self._pool = None if payloads is None else Pool(payloads, self.identity.hex(), shm_window)
         close_in_child(self)
         self._keeper = runtime.spawn(self._keep, f"fdcomm-mq-{what}")
 
@@ -111,9 +112,10 @@ class Producer:
         """
         with self._lock:
             self._require("put")
-            if not self._may_put():
+            nbytes = body.nbytes if isinstance(body, Pieces) else 0
+            if not self._may_put(nbytes):
                 self._full += 1
-                self._until(self._may_put, "put", timeout, "no room")
+                self._until(lambda: self._may_put(nbytes), "put", timeout, "no room")
             return self._put(kind, body)
 
     def flush(self, timeout: Timeout = DEFAULT) -> None:
@@ -192,11 +194,17 @@ class Producer:
 
     # -- under the lock ----------------------------------------------------------------------------------------------
 
-    def _may_put(self) -> bool:
+    def _may_put(self, nbytes: int) -> bool:
+        """Say whether there is room for a message, of so many bytes in shared memory."""
         sender = self._sender
         if sender.sent - sender.base >= sender.window:
             self._hear()
-        return not sender.full and (sender.keeps or sender.linked)
+        if sender.full or not (sender.keeps or sender.linked):
+            return False
+        if nbytes and self._pool is not None and not self._pool.has_room(nbytes, sender.base):
+            self._hear()
+            return self._pool.has_room(nbytes, sender.base)
+        return True
 
     def _settled(self) -> bool:
         self._hear()
@@ -215,7 +223,7 @@ class Producer:
             self._note("Put", {"number": number, "base": sender.base, "connection": self._connections})
         sender.put(Item(kind, body, timestamp))
         if sender.linked and self._link is not None:
-            self._link.send(_frame(kind, number, sender.base, timestamp, body))
+            self._link.send(framed(kind, number, sender.base, timestamp, body))
             if self._waiting or number % _LOOK_EVERY == 0:
                 self._hear()  # sending may have taken in the signal that the keeper waits for
         return number
@@ -286,7 +294,7 @@ class Producer:
         self._note("Connect", {"connection": self._connections, "base": base, "again": len(again)})
         self._resent += len(again) if self._connections > 1 else 0
         for number, item in enumerate(again, base + 1):
-            link.send(_frame(item.kind, number, base, item.timestamp, item.body))
+            link.send(framed(item.kind, number, base, item.timestamp, item.body))
         self._changed.notify_all()
 
     def _require(self, operation: str) -> None:
@@ -307,8 +315,3 @@ class Producer:
                 link = self._link
             self._line.wait(link, seconds)
         self._line.close()
-
-
-def _frame(kind: int, number: int, base: int, timestamp: float, body: Buffer) -> tuple[Buffer, ...]:
-    header = HEADER.pack(kind, number, base, timestamp)
-    return (header + body,) if len(body) <= _ONE_PART else (header, body)

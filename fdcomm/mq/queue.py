@@ -82,6 +82,7 @@ class Queue:
                 window=config.window,
                 keeps=delivery == "acknowledged",
                 payloads=payloads,
+                shm_window=config.shm_window,
                 linger_s=config.socket_config.linger / 1000,
                 trace=trace,
             )
@@ -98,7 +99,8 @@ class Queue:
         Args:
             data: The message.
             shm_threshold: Bytes from which it goes through shared memory; None is the configuration's.
-            timeout: Seconds to wait for room, while ``Config.window`` messages are not acknowledged.
+            timeout: Seconds to wait for room, while ``Config.window`` messages, or ``Config.shm_window`` bytes of large
+                ones, are not acknowledged.
 
         Raises:
             CommTimeoutError: There was no room. Nothing was put.

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import atexit
 import multiprocessing.util
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 import zmq
+
+# Before this module registers what it does at the end of the process: it holds what is sent without being copied, lets
+# go of it at the end of the process, and that has to come after the lingers.
+import zmq.utils.garbage
 
 from fdcomm.forksafety import close_in_child, no_fork
 
@@ -23,9 +28,15 @@ _LAST: Final = -90  # after the ends of managers and child processes, and before
 
 
 class Closable(Protocol):
-    """A socket that this process closes at its end."""
+    """A socket that this process closes at its end.
+
+    Attributes:
+        linger_s: What is unsent is still sent for so many seconds.
+        waits: Its close takes that long; else it returns at once, and ZeroMQ goes on.
+    """
 
     linger_s: float
+    waits: bool
 
     def close(self) -> None:
         """Close it; what is unsent is still sent for ``linger_s`` seconds."""
@@ -74,11 +85,16 @@ def at_end(ender: Callable[[], None]) -> None:
 
 
 def _end() -> None:
-    """Close what is open. Lingers run side by side, so the end takes as long as the longest."""
+    """Close what is open. Lingers run side by side, so the end takes as long as the longest.
+
+    No thread can be started any more: who waits does so one after the other, each for what is left of its time.
+    """
     ending, _process.context = _process.context, None
     if ending is None:
         return
-    for thing in list(_process.open):
+    began = time.monotonic()
+    for thing in sorted(_process.open, key=lambda thing: (thing.waits, thing.linger_s)):
+        thing.linger_s = max(0.0, thing.linger_s - (time.monotonic() - began))
         thing.close()
     for ender in _process.enders:
         ender()

@@ -6,7 +6,7 @@ every look, before it gives the lock back, rings for the others if there is some
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, ForkedHandleError
@@ -37,6 +37,7 @@ class LockedSocket:
         self._waiting = {READ: 0, WRITE: 0}
         self._refusal: type[FdcommError] | None = None
         self.linger_s = port.linger_s
+        self.waits = False
         close_in_child(self)
         if runtime is SYSTEM:
             keep(self)
@@ -68,7 +69,7 @@ class LockedSocket:
             else:
                 self._prepare(WRITE)
         if not sent:
-            self._until(lambda: self._port.send(parts), WRITE, operation, timeout)
+            self._until_sent(parts, operation, timeout)
 
     def receive(self, operation: str, timeout: Timeout = DEFAULT) -> list[Buffer]:
         """Return the frames of the next message.
@@ -85,16 +86,27 @@ class LockedSocket:
                 self._tell_others()
                 return parts
             self._prepare(READ)
-        got: list[list[Buffer]] = []
-
-        def receive() -> bool:
-            parts = self._port.receive()
-            if parts is not None:
-                got.append(parts)
-            return parts is not None
-
-        self._until(receive, READ, operation, timeout)
-        return got[0]
+        waiting = True
+        try:
+            deadline = Deadline(timeout_seconds(timeout, operation), self._runtime.monotonic)
+            late = deadline.expired()
+            while not late:
+                self._port.wait(READ, deadline.remaining())
+                late = deadline.expired()
+                with self._lock:
+                    self._require(operation)
+                    self._port.hush(READ)
+                    parts = self._port.receive()
+                    if parts is not None:
+                        waiting = False
+                        self._leave(READ)
+                        return parts
+                    self._tell_others(but=READ)
+            raise self._timed_out(READ, operation, deadline)
+        finally:
+            if waiting:
+                with self._lock:
+                    self._leave(READ)
 
     def look(self, operation: str) -> list[Buffer] | None:
         """Return the frames of the next message, or None: there is none now."""
@@ -120,45 +132,48 @@ class LockedSocket:
             self._port.after_fork_in_child()
 
     def _prepare(self, what: int) -> None:
-        """Somebody is about to wait, because a look was in vain. Under the lock; :meth:`_until` undoes it."""
+        """Somebody is about to wait, because a look was in vain. Under the lock; :meth:`_leave` undoes it."""
         self._port.prepare(what)
         self._waiting[what] += 1
         self._tell_others(but=what)
 
-    def _until(self, act: Callable[[], bool], what: int, operation: str, timeout: Timeout) -> None:
+    def _leave(self, what: int) -> None:
+        """Somebody waits no longer. Under the lock."""
+        self._waiting[what] -= 1
+        self._port.done()
+        self._tell_others()
+
+    def _until_sent(self, parts: Sequence[Buffer], operation: str, timeout: Timeout) -> None:
+        """Send when there is room. What ZeroMQ's send has put off is taken in by a look at the events."""
         try:
             deadline = Deadline(timeout_seconds(timeout, operation), self._runtime.monotonic)
-            # What ZeroMQ's send has put off is taken in by a look at the events.
-            late = deadline.expired() and what == READ
             while True:
-                if late:
-                    raise CommTimeoutError(
-                        f"{operation}: {self._what}: "
-                        + ("no message came" if what == READ else "the peer has no room, or there is none")
-                        + f" within {deadline.waited():.3g} s",
-                        operation=operation,
-                        waited_s=deadline.waited(),
-                    )
-                if what == READ:
-                    self._port.wait(what, deadline.remaining())
                 late = deadline.expired()
                 with self._lock:
                     self._require(operation)
-                    self._port.hush(what)
-                    done = act()
-                    if not done and what == WRITE and self._port.events() & WRITE:
-                        done = act()
+                    self._port.hush(WRITE)
+                    done = self._port.send(parts)
+                    if not done and self._port.events() & WRITE:
+                        done = self._port.send(parts)
                     if not done:
-                        self._tell_others(but=what)
+                        self._tell_others(but=WRITE)
                 if done:
                     return
-                if what == WRITE and not late:
-                    self._port.wait(what, deadline.remaining())
+                if late:
+                    raise self._timed_out(WRITE, operation, deadline)
+                self._port.wait(WRITE, deadline.remaining())
         finally:
             with self._lock:
-                self._waiting[what] -= 1
-                self._port.done()
-                self._tell_others()
+                self._leave(WRITE)
+
+    def _timed_out(self, what: int, operation: str, deadline: Deadline) -> CommTimeoutError:
+        return CommTimeoutError(
+            f"{operation}: {self._what}: "
+            + ("no message came" if what == READ else "the peer has no room, or there is none")
+            + f" within {deadline.waited():.3g} s",
+            operation=operation,
+            waited_s=deadline.waited(),
+        )
 
     def _tell_others(self, but: int = 0) -> None:
         """Ring if there is something for those who wait. ``but``: one of them is the caller."""

@@ -1,7 +1,7 @@
 """The mailbox's sockets beside plain ones of pyzmq, which pickle as well: ``python -m tests.bench.mailbox [--quick]``.
 
-For each size: messages per second from one process to another, and the time of a round trip. Both variants run in
-turns in one run; shown are medians, and how many times as long ours takes.
+For each size: messages per second from one process to another, and the time of a round trip. Both variants take turns
+between the same two processes; shown are medians, and how many times as long ours takes.
 """
 
 from __future__ import annotations
@@ -80,38 +80,43 @@ class _Ours:
 VARIANTS: dict[str, Callable[..., End]] = {"pyzmq": _Plain, "ours": _Ours}
 
 
-def _peer(variant: str, there: str, back: str) -> None:
-    """The other process: sends so many objects of a size, or sends back what comes."""
+Ends = dict[str, End]
+
+
+def _opened(there: str, back: str, *, first: bool, undo: ExitStack) -> Ends:
+    return {name: made(f"{there}-{name}", f"{back}-{name}", first=first, undo=undo) for name, made in VARIANTS.items()}
+
+
+def _peer(there: str, back: str) -> None:
+    """The other process: sends so many objects of a size through one of the variants, or sends back what comes."""
     with ExitStack() as undo:
-        end = VARIANTS[variant](there, back, first=False, undo=undo)
-        while True:
-            order = end.receive()
-            if order is None:
-                return
-            count, size, echo = order
-            payload = b"x" * size
+        ends = _opened(there, back, first=False, undo=undo)
+        while (order := ends["pyzmq"].receive()) is not None:
+            variant, count, size, echo = order
+            end, payload = ends[variant], b"x" * size
             for _ in range(count):
                 end.send(end.receive() if echo else payload)
 
 
 @contextmanager
-def _pair(variant: str) -> Iterator[End]:
-    there, back = f"there-{variant}-{os.getpid()}", f"back-{variant}-{os.getpid()}"
-    peer = Popen([sys.executable, "-m", "tests.bench.mailbox", "--peer", variant, there, back], stdin=DEVNULL)
+def _pair() -> Iterator[Ends]:
+    there, back = f"there-{os.getpid()}", f"back-{os.getpid()}"
+    peer = Popen([sys.executable, "-m", "tests.bench.mailbox", "--peer", there, back], stdin=DEVNULL)
     try:
         with ExitStack() as undo:
-            end = VARIANTS[variant](there, back, first=True, undo=undo)
-            yield end
-            end.send(None)
+            ends = _opened(there, back, first=True, undo=undo)
+            yield ends
+            ends["pyzmq"].send(None)
             peer.wait(_LIMIT_S)
     finally:
         peer.kill()
         peer.wait()
 
 
-def _throughput(end: End, size: int, count: int) -> float:
+def _throughput(ends: Ends, variant: str, size: int, count: int) -> float:
     """Return seconds for each message, from the first that comes to the last."""
-    end.send((count + 1, size, False))
+    ends["pyzmq"].send((variant, count + 1, size, False))
+    end = ends[variant]
     end.receive()
     began = time.perf_counter()
     for _ in range(count):
@@ -119,43 +124,44 @@ def _throughput(end: End, size: int, count: int) -> float:
     return (time.perf_counter() - began) / count
 
 
-def _latency(end: End, size: int, count: int) -> float:
-    """Return the median of a round trip, in seconds."""
-    end.send((count, size, True))
-    payload, taken = b"x" * size, []
+def _latency(ends: Ends, variant: str, size: int, count: int) -> list[float]:
+    """Return the times of so many round trips, in seconds."""
+    ends["pyzmq"].send((variant, count, size, True))
+    end, payload, taken = ends[variant], b"x" * size, []
     for _ in range(count):
         began = time.perf_counter()
         end.send(payload)
         end.receive()
         taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+    return taken
 
 
 def measure(sizes: dict[str, int], rounds: int, scale: float) -> Iterator[tuple[str, str, dict[str, list[float]]]]:
-    """Yield size, what was measured, and each variant's seconds in all rounds."""
+    """Yield size, what was measured, and each variant's seconds: the variants take turns in the same two processes."""
     for name, size in sizes.items():
-        many = max(3, int(scale * min(20_000, (1 << 29) // (size + 4096))))
-        few = max(3, int(scale * min(2_000, (1 << 27) // (size + 4096))))
-        found: dict[str, dict[str, list[float]]] = {"message": {}, "round trip": {}}
-        for _ in range(rounds):
-            for variant in VARIANTS:
-                with _pair(variant) as end:
-                    found["message"].setdefault(variant, []).append(_throughput(end, size, many))
-                    found["round trip"].setdefault(variant, []).append(_latency(end, size, few))
-        for what, of in found.items():
-            yield name, what, of
+        many = max(3, int(scale * min(5_000, (1 << 27) // (size + 4096))))
+        few = max(2, int(scale * min(200, (1 << 25) // (size + 4096))))
+        messages: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
+        trips: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
+        with _pair() as ends:
+            for _ in range(rounds):
+                for variant in VARIANTS:
+                    messages[variant].append(_throughput(ends, variant, size, many))
+                    trips[variant] += _latency(ends, variant, size, few)
+        yield name, "message", messages
+        yield name, "round trip", trips
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, and print one line for each size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="about half a minute")
-    parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--peer", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.peer:
         _peer(*options.peer)
         return
-    rounds, scale = (3, 0.25) if options.quick else (7, 1.0)
+    rounds, scale = (6, 0.25) if options.quick else (20, 1.0)
     with tempfile.TemporaryDirectory(prefix="fdb") as folder:
         os.environ["FDCOMM_RUNTIME_DIR"] = folder
         print(f"{'size':>8} {'':>11} {'pyzmq':>22} {'ours':>22}  ours/pyzmq")

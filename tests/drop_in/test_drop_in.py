@@ -28,15 +28,11 @@ _FILES = {
     "fastdeploy/inter_communicator/engine_cache_queue.py": "raise RuntimeError('the original was imported')\n",
     "fastdeploy/inter_communicator/ipc_signal_const.py": "raise RuntimeError('the original was imported')\n",
     "fastdeploy/inter_communicator/ipc_signal.py": "raise RuntimeError('the original was imported')\n",
-    "fastdeploy/inter_communicator/fmq.py": """
-        from .ipc_signal_const import ExistTaskStatus
-
-        class FMQ:
-            first = ExistTaskStatus.EMPTY
-        """,
-    "fastdeploy/inter_communicator/fmq_factory.py": "from fastdeploy.inter_communicator.fmq import FMQ\n",
-    "fastdeploy/inter_communicator/zmq_client.py": "import a_library_that_is_not_here\n",
-    "fastdeploy/inter_communicator/zmq_server.py": "class ZmqIpcServer: pass\nclass ZmqTcpServer: pass\n",
+    "fastdeploy/inter_communicator/fmq.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/fmq_factory.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/zmq_client.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/zmq_server.py": "raise RuntimeError('the original was imported')\n",
+    "fastdeploy/inter_communicator/another.py": "from .ipc_signal_const import ExistTaskStatus\n",
 }
 
 
@@ -125,7 +121,50 @@ SIGNALS = """
         signal.clear()
     assert not shared_memory_exists(f"kv_cache_status.{port}") and not shared_memory_exists(f"ips_list.{port}")
     """
-PROGRAMS = {"queues": QUEUES, "constants": CONSTANTS, "a run": A_RUN, "signals": SIGNALS}
+# Requests, and results to a socket of FastDeploy's own at its path.
+ZMQ = """
+    import os, pickle, threading, zmq
+    from fastdeploy.inter_communicator import ZmqIpcClient, ZmqIpcServer, ZmqTcpServer
+    from fastdeploy.inter_communicator.zmq_server import ZmqIpcServer as by_module, ZmqServerBase
+    from fastdeploy.inter_communicator.zmq_client import ZmqClientBase
+    assert ZmqIpcServer is by_module and issubclass(ZmqTcpServer, ZmqServerBase)
+    name = f"drop-in-{os.getpid()}"
+    requests = ZmqIpcServer(name=name, mode=zmq.PULL)
+    client = ZmqIpcClient(name=name, mode=zmq.PUSH)
+    client.connect()
+    client.send_json({"request_id": "a"})
+    assert requests.receive_json_once(True) == (None, {"request_id": "a"})
+    responses = ZmqIpcServer(name=name, mode=zmq.ROUTER)
+    handles = threading.Thread(target=responses.recv_result_handle, daemon=True)
+    handles.start()
+    with zmq.Context() as context, context.socket(zmq.DEALER) as dealer:
+        dealer.connect(f"ipc:///dev/shm/router_{name}.ipc")
+        dealer.send_multipart([b"", b"a"])
+        responses.send_response("a", [{"finished": True}])
+        assert pickle.loads(dealer.recv_multipart()[1]) == [{"finished": True}]
+    client.close()
+    requests.close()
+    responses.close()
+    handles.join()
+    assert not os.path.lexists(f"/dev/shm/router_{name}.ipc") and not os.path.lexists(f"/dev/shm/{name}.socket")
+    """
+# What a worker and the engine do with the queue of control results.
+FMQ = """
+    import asyncio, os
+    from fastdeploy.inter_communicator.fmq import FMQ, Config, Endpoint, Message, SocketOptions
+    from fastdeploy.inter_communicator.fmq_factory import FMQFactory
+    name = f"ctrl_w2e_rank0_{os.getpid()}"
+    produced = FMQ().queue(name, "producer")
+    consumed = FMQ().queue(name, "consumer")
+    asyncio.run(produced.put({"request_id": 1}, shm_threshold=100 << 20))
+    async def both():
+        return await asyncio.wait_for(consumed.get(timeout=30_000), 40)
+    message = asyncio.run(both())
+    assert isinstance(message, Message) and message.payload == {"request_id": 1}
+    assert asyncio.run(consumed.get(timeout=1)) is None
+    asyncio.run(FMQ().destroy())
+    """
+PROGRAMS = {"queues": QUEUES, "constants": CONSTANTS, "a run": A_RUN, "signals": SIGNALS, "zmq": ZMQ, "fmq": FMQ}
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
@@ -148,34 +187,55 @@ def test_the_engine_gets_it_while_it_is_imported(installed: Path) -> None:
     _works(program, installed)
 
 
-def test_the_other_modules_are_the_installed_ones(installed: Path) -> None:
+def test_another_module_is_the_installed_one(installed: Path) -> None:
     program = """
-        from fastdeploy.inter_communicator import ZmqIpcServer, ZmqTcpServer
-        from fastdeploy.inter_communicator.fmq_factory import FMQ
-        from fastdeploy.inter_communicator import fmq
+        from fastdeploy.inter_communicator import another
         from fdcomm.status_constants import ExistTaskStatus
-        assert FMQ is fmq.FMQ and FMQ.first == ExistTaskStatus.EMPTY
+        assert another.ExistTaskStatus is ExistTaskStatus
         """
     _works(program, installed)
 
 
-def test_a_module_that_lacks_a_library_says_which(installed: Path) -> None:
-    program = INSTALL + "from fastdeploy.inter_communicator import ZmqIpcClient\n"
-    code, _, errors = _run(program, installed)
+def test_the_plain_form_of_fmq(installed: Path) -> None:
+    program = """
+        import os
+        import fdcomm.drop_in
+        fdcomm.drop_in.install(fmq="plain")
+        from fdcomm.drop_in_zmq import fmq_plain
+        from fastdeploy.inter_communicator.fmq import FMQ
+        from fastdeploy.inter_communicator.fmq_factory import FMQFactory
+        producer = FMQFactory.q_w2e_producer(f"rank{os.getpid()}")
+        consumer = FMQFactory.q_w2e_consumer(f"rank{os.getpid()}")
+        producer.put([1])
+        assert consumer.get() == [1]
+        assert FMQ is fmq_plain.FMQ
+        """
+    code, out, errors = _run(program, installed)
+    assert (code, out, errors) == (0, "", "")
+
+
+def test_no_such_form_of_fmq() -> None:
+    code, _, errors = _run("import fdcomm.drop_in\nfdcomm.drop_in.install(fmq='other')\n")
     assert code != 0
-    assert "No module named 'a_library_that_is_not_here'" in errors
+    assert "neither 'coroutines' nor 'plain'" in errors
 
 
-@pytest.mark.parametrize("name", ["ZmqIpcClient", "ZmqIpcServer", "ZmqTcpServer"])
-def test_what_is_nowhere_is_an_import_error(name: str) -> None:
-    _works(f"""
-        try:
-            from fastdeploy.inter_communicator import {name}
-        except ImportError as error:
-            assert "{name} is not in fdcomm yet" in str(error), error
-        else:
-            raise SystemExit("imported")
-        """)
+def test_without_pyzmq_the_other_modules_work(tmp_path: Path) -> None:
+    (tmp_path / "zmq.py").write_text("raise ModuleNotFoundError(\"No module named 'zmq'\", name='zmq')\n")
+    program = (
+        INSTALL
+        + """
+from fastdeploy.inter_communicator import EngineWorkerQueue
+try:
+    from fastdeploy.inter_communicator import ZmqIpcClient
+except ModuleNotFoundError as error:
+    assert error.name == "zmq", error
+else:
+    raise SystemExit("imported")
+"""
+    )
+    code, out, errors = _run(program, tmp_path)
+    assert (code, out, errors) == (0, "", "")
 
 
 def test_modules_and_names_that_nobody_has(installed: Path) -> None:

@@ -27,6 +27,10 @@ All work through server and client instances alike and on every data-parallel re
 [differences.md](differences.md) says how and why. Actions are those of the protocol's contract in `spec/`; `session`
 is what a handle does for itself, `notes` and `disaggregate` are plain stores of the host. A view is read from the host
 at each access; writing through it raises `ReadOnlyError`, which names the method that does what was meant.
+
+FMQ and the ZeroMQ classes are those that [`drop_in`](migrate.md) puts in FastDeploy's place; they are called as
+FastDeploy's, and `fdcomm.mq` and `fdcomm.ZmqIpcServer` are beneath. `messages` are requests and answers of which
+ZeroMQ keeps the order, `topic` is publishing and subscribing, `settings` are options: none has a protocol of its own.
 """
 
 
@@ -38,9 +42,10 @@ def page() -> str:
 def _section(group: Group) -> str:
     columns = ("seed", "member", *_COLUMNS[group.kind])
     heads = ["FastDeploy", "fdcomm", *(_HEADS.get(column, column) for column in _COLUMNS[group.kind])]
+    place = f"table {group.seed}" if group.seed[0].isdigit() else f"module `{group.seed}`"
     lines = [
         f"\n## {group.owner}: {group.title[0].lower()}{group.title[1:]}\n",
-        f"FastDeploy's table {group.seed}.\n",
+        f"FastDeploy's {place}.\n",
         "| " + " | ".join(heads) + " |",
         "|" + "---|" * len(heads),
     ]

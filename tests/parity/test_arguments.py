@@ -119,7 +119,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
 }
 
 
-@pytest.mark.parametrize("name", members("argument"))
+@pytest.mark.parametrize("name", [name for queue in QUEUES for name in members("argument", queue)])
 def test_argument(name: str) -> None:
     queue, argument = name.split(".")
     CHECKS[argument](QUEUES[queue])

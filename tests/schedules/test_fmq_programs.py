@@ -7,8 +7,9 @@ import pytest
 from fdcomm.mq.consumer import Consumer
 from fdcomm.mq.producer import Producer
 from fdcomm.testing import Bound
-from tests.schedules.checks import every_schedule_is_right, failure_is_found, silence
+from tests.schedules.checks import every_schedule_is_right, failure_is_found, race_is_found, silence
 from tests.schedules.fmq_programs import PROGRAMS, SLOW
+from tests.schedules.fmq_races import RACES, race
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in SLOW])
@@ -30,3 +31,10 @@ def test_an_end_that_does_not_wait_for_who_waits_is_found(monkeypatch: pytest.Mo
     monkeypatch.setattr(Producer, "_require", lambda self, operation: None)
     monkeypatch.setattr(Consumer, "_require", lambda self, operation: None)
     assert failure_is_found(*PROGRAMS["an end while a get waits"]).verdict != "holds"
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_a_race_is_found_on_the_published_steps_and_not_on_ours(name: str) -> None:
+    _, verdict, bound = RACES[name]
+    race_is_found(race(name, shipped=True), bound, verdict)
+    every_schedule_is_right(race(name, shipped=False), bound)

@@ -8,9 +8,11 @@ from tests.conformance.fmq_core import drive_core
 from tests.conformance.fmq_plans import CORE, CORE_LARGE, bounds
 from tests.refine import fmq_graphs
 from tests.schedules.fmq_programs import PROGRAMS, SLOW
+from tests.schedules.fmq_races import RACES, race
 from tests.stateful.fmq_machine import run_core, run_handles
 from tests.traces import fmq_runs
-from tests.verify import graph_rows, rows, trace_rows
+from tests.traces.fmq_real import WINDOW, real_run
+from tests.verify import graph_rows, race_rows, rows, trace_rows
 from tests.verify.check import Check, Row
 from tla.fmq_trace import judge
 
@@ -20,6 +22,7 @@ _SEED = 20_701
 _P = "fmq"
 _CORE, _HANDLES = "cores beside the model, random runs", "real handles over a network that breaks, judged, random runs"
 _JUDGED = "random runs of real handles, and altered ones: TLC and model"
+_REAL = "real processes over real sockets, killed and replaced: TLC and model"
 _SMALL_GRAPHS = {("FIXED", "1 message"), ("SHIPPED", "payload-lost")}
 # What the machine of handles always does or sees in the end.
 _SEEN = {"Put", "Connect", "Take", "Finish", "Acknowledge", "HearAck", "StartConsumer", "EndConsumer", "End", "Cut"}
@@ -74,7 +77,13 @@ def _runs(what: str, examples: int, steps: int) -> Row:
 
 def _v5(size: str) -> list[Check]:
     names = [name for name in PROGRAMS if size == "large" or name not in SLOW]
-    return [Check(_P, "V5", name, _schedules, (name,)) for name in names]
+    found = [Check(_P, "V5", name, _schedules, (name,)) for name in names]
+    return found + [Check(_P, "V5", race_rows.race_name(name), _race, (name,)) for name in RACES]
+
+
+def _race(name: str) -> Row:
+    _, wanted, bound = RACES[name]
+    return race_rows.explored(_P, race_rows.race_name(name), race, name, bound, verdict=wanted)
 
 
 def _schedules(name: str) -> Row:
@@ -85,7 +94,18 @@ def _schedules(name: str) -> Row:
 
 
 def _v6(size: str) -> list[Check]:
-    return [Check(_P, "V6", _JUDGED, _judged, (12, 60) if size == "small" else (200, 150))]
+    found = [Check(_P, "V6", _JUDGED, _judged, (12, 60) if size == "small" else (200, 150))]
+    return [*found, Check(_P, "V6", _REAL, _real, (2, 30) if size == "small" else (30, 60))]
+
+
+def _real(count: int, acts: int) -> Row:
+    good = [real_run(_SEED + number, acts) for number in range(count)]
+    bad = {
+        name: fmq_runs.ALTERED[name](good[0])
+        for name in ("a put is forgotten", "a message is given twice", "two consumers")
+    }
+    text = f"2 producers at a time, window {WINDOW}, every third message large, seed {_SEED}, {acts} acts each"
+    return rows.judged(_P, _REAL, text, good, bad, judge, lambda run: accept(fmq_runs.lines_of(run))[0])
 
 
 def _judged(count: int, acts: int) -> Row:
