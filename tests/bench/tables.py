@@ -11,11 +11,19 @@ from tests.bench.path.barriers import PROXIES
 from tests.bench.path.catalogue import OURS
 from tests.bench.results import Figure, Results, figure, ratio
 
-__all__ = ("BARRIER_TIMES", "Table", "amount", "bytes_text", "goal_tables", "tables")
+__all__ = ("BARRIER_TIMES", "Table", "amount", "bytes_text", "excerpt", "goal_tables", "tables")
 
 BARRIER_TIMES = 30
 """How much faster than proxies a barrier is to be, at N = 4 and 8."""
 
+_EXCERPT = {
+    "EngineWorkerQueue": "`EngineWorkerQueue`",
+    "ring, depth 8": "`fdcomm.ring`",
+    "Pipe per reader, pickled once": "a pipe per rank",
+    "pyzmq PUSH per reader": "pyzmq",
+    "shipped, TCP": "published protocol",
+}
+_FEW = (1, 4)
 _LOADS = {"back": "back to back", "looking": "back to back, writer looks", "paced": "one each 2.5 ms"}
 
 
@@ -68,6 +76,19 @@ def tables(results: Results) -> list[Table]:
         _floors(results),
         _tcp(results),
     ]
+
+
+def excerpt(results: Results) -> Table:
+    """Return a few columns, each with the medians only, and how many times as fast the queue is as published."""
+    rows = []
+    for ranks in (ranks for ranks in results.ranks if ranks in _FEW):
+        for size in results.sizes:
+            cells = [results.values(name, ranks, size, "back") for name in _EXCERPT]
+            times = results.against("EngineWorkerQueue", "shipped, TCP", ranks, size, "back")
+            texts = [amount(figure(values).median) if values else "-" for values in cells]
+            rows.append((str(ranks), bytes_text(size), *texts, "-" if times is None else amount(times.median)))
+    columns = ("ranks", "payload", *_EXCERPT.values(), "published, times as long")
+    return Table("Until all ranks have a batch, back to back, µs", columns, tuple(rows))
 
 
 def _goals(results: Results) -> Table:

@@ -141,7 +141,10 @@ def test_the_page_gets_its_part(tmp_path: Path) -> None:
     page, source = tmp_path / "performance.md", tmp_path / "run.json"
     page.write_text(f"Before.\n\n{report.BEGIN}\nold\n{report.END}\n\nAfter.\n")
     source.write_text(json.dumps(_data()))
-    assert report.main([str(source), "--page", str(page)]) == 0
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{report.BEGIN}\n{report.END}\n")
+    assert report.main([str(source), "--page", str(page), "--readme", str(readme)]) == 0
+    assert report.in_short(_data()) in readme.read_text()
     text = page.read_text()
     assert text.startswith("Before.")
     assert text.endswith("After.\n")
@@ -165,6 +168,8 @@ def test_the_committed_page_shows_the_committed_data() -> None:
     kept = report.RESULTS.read_text(encoding="utf-8")
     page = report.PAGE.read_text(encoding="utf-8")
     assert page == report.replaced(page, report.markdown(json.loads(kept))), "run python -m tests.bench.report again"
+    readme = report.README.read_text(encoding="utf-8")
+    assert readme == report.replaced(readme, report.in_short(json.loads(kept)))
     for name in PLOTS:
         assert stamp((report.FOLDER / f"{name}.svg").read_text(encoding="utf-8")) == report.digest(kept), name
 
