@@ -68,10 +68,9 @@ class Pool:
         self._bytes += pieces.nbytes
         self._lent[number] = size
         self._lent_bytes += size
-        # Done with, and more than is kept for later.
-        while (self._lent_bytes > self._window or len(self._lent) > _KEPT) and (
-            oldest := next(iter(self._lent))
-        ) <= base:
+        # Done with, and more than is kept for later: what is under way, and two that their reader still looks at.
+        most = self._window + 2 * size
+        while (self._lent_bytes > most or len(self._lent) > _KEPT) and (oldest := next(iter(self._lent))) <= base:
             self._lent_bytes -= self._lent.pop(oldest)
             self._payloads.remove(self._producer, f"free.{oldest}")
             self._payloads.remove(self._producer, f"held.{oldest}")
