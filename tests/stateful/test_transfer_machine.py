@@ -46,5 +46,5 @@ def test_a_real_host_and_the_model_agree() -> None:
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    options = settings(FIXED, stateful_step_count=40, max_examples=12, report_multiple_bugs=False)
+    options = settings(FIXED, stateful_step_count=40, max_examples=48, report_multiple_bugs=False)
     assert unseen(run_host, options, EVERY_ACTION - INSIDE - {"Gone"}) == set()
