@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from hypothesis import settings
+from hypothesis import seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
@@ -15,6 +15,7 @@ from models.acceptance import Verdict
 from models.dispatch_trace import accept_file
 from models.kernel import Action, Model, Step
 from tests.conformance.host_driver import Channels
+from tests.stateful.rounds import ROUND_SEED
 
 __all__ = ("chosen", "judged", "possible", "run_machine", "run_over_channels", "see_refused", "step_to", "when")
 
@@ -59,9 +60,12 @@ def see_refused(
 def run_machine(machine: type[RuleBasedStateMachine], options: settings) -> Counter[str]:
     """Run the machine; return what it has counted.
 
-    ``machine`` is a class of the caller's own: its attributes are set here, and of settings that fix the examples
-    Hypothesis derives which ones they are from the text of its class statement.
+    ``machine`` is a class of the caller's own: its attributes are set here. A round's seed says which examples there
+    are. Without one, where the settings fix the examples, Hypothesis derives them from the text of the class statement.
     """
+    number = ROUND_SEED.get()
+    if number is not None:
+        machine = seed(number)(machine)
     occurred: Counter[str] = Counter()
     machine.occurred = occurred
     run_state_machine_as_test(machine, settings=options)  # type: ignore[no-untyped-call, unused-ignore]  # typed in newer ones

@@ -11,10 +11,11 @@ from tests.conformance import barrier_faults as faults
 from tests.stateful.barrier_host_machine import run_host
 from tests.stateful.barrier_machine import run_core
 from tests.stateful.barrier_meeting_machine import run_meeting
+from tests.stateful.rounds import run_rounds, unseen
 
 EVERY_ACTION = set(Barrier().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=40)
 
 
@@ -23,29 +24,27 @@ def test_the_core_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=60))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=60), EVERY_ACTION) == set()
 
 
 @pytest.mark.parametrize("fault", [*faults.CORE, *faults.CORE_LONG])
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=300, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, {**faults.CORE, **faults.CORE_LONG}[fault])
+        run_rounds(lambda chosen: run_core(chosen, {**faults.CORE, **faults.CORE_LONG}[fault]), options)
 
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=25, max_examples=25, report_multiple_bugs=False))
-    assert {name for name in EVERY_ACTION - {"Crash"} if not occurred[name]} == set()
+    options = settings(FIXED, stateful_step_count=25, max_examples=25, report_multiple_bugs=False)
+    assert unseen(run_host, options, EVERY_ACTION - {"Crash"}) == set()
 
 
 @pytest.mark.multiproc
 @pytest.mark.parametrize("remote", [(), (0,), (0, 1)])
 def test_every_action_occurs_where_ranks_meet_in_shared_memory(remote: tuple[int, ...]) -> None:
     options = settings(FIXED, stateful_step_count=25, max_examples=15, report_multiple_bugs=False)
-    occurred = run_meeting(options, frozenset(remote))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(lambda chosen: run_meeting(chosen, frozenset(remote)), options, EVERY_ACTION) == set()
 
 
 @pytest.mark.multiproc
@@ -61,4 +60,4 @@ def test_a_fault_of_the_meeting_is_found(monkeypatch: pytest.MonkeyPatch, lost: 
     monkeypatch.setattr(MeetingPath, "wait", forget)
     options = settings(FIXED, stateful_step_count=25, max_examples=40, phases=[Phase.generate])
     with pytest.raises(AssertionError):
-        run_meeting(settings(options, report_multiple_bugs=False))
+        run_rounds(run_meeting, settings(options, report_multiple_bugs=False))

@@ -12,10 +12,11 @@ from fdcomm.core.blocks import Blocks as Core
 from models.blocks import Blocks
 from tests.conformance import blocks_faults
 from tests.stateful.blocks_machine import run_client, run_core
+from tests.stateful.rounds import run_rounds, unseen
 
 EVERY_ACTION = set(Blocks().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -24,8 +25,7 @@ def test_the_core_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=40))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=40), EVERY_ACTION) == set()
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
@@ -36,7 +36,7 @@ SOON = ("AnyBlocks", "CancelFrees", "HighestFirst", "ResetTellsNobody")
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, blocks_faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, blocks_faults.CORE[fault]), options)
 
 
 def test_the_client_and_the_model_agree() -> None:
@@ -44,8 +44,7 @@ def test_the_client_and_the_model_agree() -> None:
 
 
 def test_every_action_of_the_client_occurs() -> None:
-    occurred = run_client(settings(FIXED, max_examples=60, deadline=None))
-    assert {name for name in BLOCKS_EVENTS if not occurred[name]} == set()
+    assert unseen(run_client, settings(FIXED, max_examples=60, deadline=None), BLOCKS_EVENTS) == set()
 
 
 def test_lists_that_free_at_once_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,4 +61,4 @@ def test_lists_that_free_at_once_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Core, "cancel", cancel)
     options = settings(FIXED, max_examples=50, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(Exception, match=r"the lists have|is free, and should be"):
-        run_client(options)
+        run_rounds(run_client, options)

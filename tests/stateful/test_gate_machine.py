@@ -8,10 +8,11 @@ from hypothesis import Phase, settings
 from models.gate import Gate
 from tests.conformance import gate_faults
 from tests.stateful.gate_machine import run_core, run_host
+from tests.stateful.rounds import run_rounds, unseen
 
 EVERY_ACTION = set(Gate().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -20,8 +21,7 @@ def test_the_core_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=60))
-    assert {name for name in EVERY_ACTION if occurred[name] < 3} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=60), EVERY_ACTION, least=3) == set()
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
@@ -32,7 +32,7 @@ SOON = ("ByPosition", "CollectLeavesIt", "FenceDoomsAll", "OneTooMany", "Refuses
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=300, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, gate_faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, gate_faults.CORE[fault]), options)
 
 
 @pytest.mark.multiproc
@@ -43,5 +43,5 @@ def test_a_real_host_and_the_model_agree() -> None:
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=30, max_examples=40, report_multiple_bugs=False))
-    assert {name for name in EVERY_ACTION - {"Issue", "Skip", "Crash"} if not occurred[name]} == set()
+    options = settings(FIXED, stateful_step_count=30, max_examples=40, report_multiple_bugs=False)
+    assert unseen(run_host, options, EVERY_ACTION - {"Issue", "Skip", "Crash"}) == set()

@@ -8,10 +8,11 @@ from hypothesis import Phase, settings
 from models.layerwise import Layerwise
 from tests.conformance import layerwise_faults
 from tests.stateful.layerwise_machine import run_core, run_sender
+from tests.stateful.rounds import run_rounds, unseen
 
 EVERY_ACTION = set(Layerwise().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -20,8 +21,7 @@ def test_the_tables_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=25))
-    assert {name for name in EVERY_ACTION if occurred[name] < 3} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=25), EVERY_ACTION, least=3) == set()
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
@@ -32,7 +32,7 @@ SOON = ("AnyStepCounts", "DropsEarly", "EarlyStays", "OneTooMany", "SendsTwice",
 def test_a_fault_of_the_table_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, layerwise_faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, layerwise_faults.CORE[fault]), options)
 
 
 def test_the_sender_and_the_model_agree() -> None:
@@ -40,5 +40,4 @@ def test_the_sender_and_the_model_agree() -> None:
 
 
 def test_every_action_of_the_sender_occurs() -> None:
-    occurred = run_sender(settings(FIXED, max_examples=25))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_sender, settings(FIXED, max_examples=25), EVERY_ACTION) == set()

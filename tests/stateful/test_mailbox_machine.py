@@ -12,10 +12,11 @@ from fdcomm.mailbox.results import MAILBOX_EVENTS
 from models.mailbox import Mailbox
 from tests.conformance import mailbox_faults
 from tests.stateful.mailbox_machine import run_core, run_server
+from tests.stateful.rounds import run_rounds, unseen
 
 EVERY_ACTION = set(Mailbox().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -24,8 +25,7 @@ def test_the_core_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=30))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=30), EVERY_ACTION) == set()
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
@@ -36,7 +36,7 @@ SOON = ("SendsTwice", "LooksOnce", "NoBound", "ForgetsEnds")
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, mailbox_faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, mailbox_faults.CORE[fault]), options)
 
 
 def test_the_server_and_the_model_agree() -> None:
@@ -44,8 +44,7 @@ def test_the_server_and_the_model_agree() -> None:
 
 
 def test_every_action_of_the_server_occurs() -> None:
-    occurred = run_server(settings(FIXED, max_examples=20, deadline=None))
-    assert {name for name in MAILBOX_EVENTS if not occurred[name]} == set()
+    assert unseen(run_server, settings(FIXED, max_examples=20, deadline=None), MAILBOX_EVENTS) == set()
 
 
 def test_a_server_that_counts_what_was_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,4 +58,4 @@ def test_a_server_that_counts_what_was_refused_is_found(monkeypatch: pytest.Monk
     monkeypatch.setattr(Core, "lost", lost)
     options = settings(FIXED, max_examples=60, phases=[Phase.generate], report_multiple_bugs=False, deadline=None)
     with pytest.raises(Exception, match=r"lost|Lost|sent"):
-        run_server(options)
+        run_rounds(run_server, options)

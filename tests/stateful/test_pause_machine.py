@@ -12,8 +12,9 @@ from tests.conformance import pause_faults
 from tests.conformance.pause_core import Deviation
 from tests.stateful.pause_host_machine import run_host
 from tests.stateful.pause_machine import run_core
+from tests.stateful.rounds import run_rounds, unseen
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -22,22 +23,21 @@ def test_the_cores_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=60))
-    assert {name for name in Pause().actions if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=60), Pause().actions) == set()
 
 
 @pytest.mark.parametrize("fault", ["JoinsLoud", "TellsNobody"])
 def test_a_fault_of_the_hosts_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=80, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((AssertionError, Deviation)):
-        run_core(options, pause_faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, pause_faults.CORE[fault]), options)
 
 
 @pytest.mark.parametrize("fault", ["StaysOpen", "TakesOld"])
 def test_a_fault_of_the_gate_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=80, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((AssertionError, Deviation)):
-        run_core(options, make_gate=pause_faults.GATE[fault])
+        run_rounds(lambda chosen: run_core(chosen, make_gate=pause_faults.GATE[fault]), options)
 
 
 @pytest.mark.multiproc
@@ -48,8 +48,8 @@ def test_a_real_host_and_the_model_agree() -> None:
 
 @pytest.mark.multiproc
 def test_every_action_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=20, max_examples=40, report_multiple_bugs=False))
-    assert {name for name in Pause().actions if name != "Crash" and not occurred[name]} == set()
+    options = settings(FIXED, stateful_step_count=20, max_examples=40, report_multiple_bugs=False)
+    assert unseen(run_host, options, set(Pause().actions) - {"Crash"}) == set()
 
 
 @pytest.mark.multiproc
@@ -61,7 +61,7 @@ def test_a_fault_of_a_rank_is_found(fault: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("tests.conformance.waiting.WATCHDOG_S", 0.3)
     options = settings(FIXED, stateful_step_count=20, max_examples=40, phases=[Phase.generate])
     with pytest.raises((AssertionError, RuntimeError)):
-        run_host(settings(options, report_multiple_bugs=False))
+        run_rounds(run_host, settings(options, report_multiple_bugs=False))
 
 
 class _DoesNotPark(RankGate):

@@ -7,12 +7,13 @@ from hypothesis import Phase, settings
 
 from models.status import Status
 from tests.conformance import status_faults as faults
+from tests.stateful.rounds import run_rounds, unseen
 from tests.stateful.status_host_machine import run_host
 from tests.stateful.status_machine import run_core
 
 EVERY_ACTION = set(Status().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=20)
 
 # The others need no long run: every edge finds them (tests/conformance).
@@ -24,18 +25,17 @@ def test_the_core_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=25))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=25), EVERY_ACTION) == set()
 
 
 @pytest.mark.parametrize("fault", LONG)
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=100, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, faults.CORE[fault]), options)
 
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=12, max_examples=8, report_multiple_bugs=False))
-    assert {name for name in EVERY_ACTION - {"Crash"} if not occurred[name]} == set()
+    options = settings(FIXED, stateful_step_count=12, max_examples=8, report_multiple_bugs=False)
+    assert unseen(run_host, options, EVERY_ACTION - {"Crash"}) == set()

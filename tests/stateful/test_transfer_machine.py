@@ -8,13 +8,14 @@ from hypothesis import Phase, settings
 from fdcomm.core.rank_tasks import RankTasks
 from models.transfer import Transfer
 from tests.conformance import transfer_faults
+from tests.stateful.rounds import run_rounds, unseen
 from tests.stateful.transfer_host_machine import run_host
 from tests.stateful.transfer_machine import run_core
 
 EVERY_ACTION = set(Transfer().actions)
 INSIDE = {"Crash", "Admit", "Release", "JobDone", "Stop", "Order", "Still", "Resume"}
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -23,8 +24,7 @@ def test_the_cores_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=40))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=40), EVERY_ACTION) == set()
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
@@ -35,7 +35,7 @@ SOON = ("StartsAlone", "WithdrawsSilently", "FailureIsDone")
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=60, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, (transfer_faults.CORE[fault], RankTasks))
+        run_rounds(lambda chosen: run_core(chosen, (transfer_faults.CORE[fault], RankTasks)), options)
 
 
 @pytest.mark.multiproc
@@ -46,5 +46,5 @@ def test_a_real_host_and_the_model_agree() -> None:
 
 @pytest.mark.multiproc
 def test_every_event_occurs_over_a_real_host() -> None:
-    occurred = run_host(settings(FIXED, stateful_step_count=40, max_examples=12, report_multiple_bugs=False))
-    assert {name for name in EVERY_ACTION - INSIDE if not occurred[name]} <= {"Gone"}
+    options = settings(FIXED, stateful_step_count=40, max_examples=48, report_multiple_bugs=False)
+    assert unseen(run_host, options, EVERY_ACTION - INSIDE - {"Gone"}) == set()
