@@ -55,7 +55,7 @@ def test_a_fault_of_the_meeting_is_found(monkeypatch: pytest.MonkeyPatch, lost: 
 
     def forget(self: MeetingPath, label: str, number: int | None, limit: float | None, operation: str) -> int:
         said = ("", number) if lost == "label" else (label, None)
-        return wait(self, *said, None if limit is None else min(limit, 0.2), operation)
+        return wait(self, *said, None if limit is None else min(limit, 2.0), operation)
 
     monkeypatch.setattr(MeetingPath, "wait", forget)
     options = settings(FIXED, stateful_step_count=25, max_examples=40, phases=[Phase.generate])

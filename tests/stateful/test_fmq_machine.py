@@ -16,7 +16,7 @@ FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
 def test_every_action_occurs() -> None:
-    assert unseen(run_core, settings(FIXED, max_examples=180), Fmq().actions) == set()
+    assert unseen(run_core, settings(FIXED, max_examples=150), Fmq().actions) == set()
 
 
 @pytest.mark.parametrize("fault", ["NoticesNoHole", "SendsNothingAgain"])

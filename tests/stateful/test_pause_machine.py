@@ -58,7 +58,7 @@ def test_a_fault_of_a_rank_is_found(fault: str, monkeypatch: pytest.MonkeyPatch)
     """In a real host's run, in which the ranks' threads are the shipping ones."""
     gate = {"does not park": _DoesNotPark, "a joining rank is open": _JoinsOpen}[fault]
     monkeypatch.setattr("fdcomm.jobs.RankGate", gate)
-    monkeypatch.setattr("tests.conformance.waiting.WATCHDOG_S", 0.3)
+    monkeypatch.setattr("tests.conformance.waiting.WATCHDOG_S", 2.0)
     options = settings(FIXED, stateful_step_count=20, max_examples=40, phases=[Phase.generate])
     with pytest.raises((AssertionError, RuntimeError)):
         run_rounds(run_host, settings(options, report_multiple_bugs=False))
