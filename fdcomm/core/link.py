@@ -58,27 +58,13 @@ class Link:
         self._check(number, open_calls, top)
         if self.session in ENDED or (self.session == "new" and number != 1):
             return "Refuse"
-        self.hear(open_calls, top)
+        self._hear(open_calls, top)
         self.session = "open"
         state = self.known.get(number)
         if state == "new":
             self.known[number] = "running"
             return "Begin"
         return "Stale" if state is None else "Repeat"
-
-    def hear(self, open_calls: Collection[int], top: int) -> None:
-        """Forget calls of which the handle has the answers, and expect those that it has made.
-
-        Part of every request; by itself it is what a sign of life says.
-        """
-        for number in [n for n, state in self.known.items() if state != "running" and n <= top]:
-            if number not in open_calls:
-                del self.known[number]
-                self.answers.pop(number, None)
-        for number in sorted(open_calls):
-            if self.top < number <= top:
-                self.known[number] = "new"
-        self.top = max(self.top, top)
 
     def depart(self) -> bool:
         """Depart: the handle was closed. False: the session had ended, or never begun."""
@@ -107,6 +93,17 @@ class Link:
         if self.session != "open":
             raise ProtocolViolationError(f"fence: the session is {self.session}")
         self.session = "fenced"
+
+    def _hear(self, open_calls: Collection[int], top: int) -> None:
+        """Forget calls of which the handle has the answers, and expect those that it has made."""
+        for number in [n for n, state in self.known.items() if state != "running" and n <= top]:
+            if number not in open_calls:
+                del self.known[number]
+                self.answers.pop(number, None)
+        for number in sorted(open_calls):
+            if self.top < number <= top:
+                self.known[number] = "new"
+        self.top = max(self.top, top)
 
     def _check(self, number: int, open_calls: Collection[int], top: int) -> None:
         if not 1 <= number <= top or number not in open_calls:

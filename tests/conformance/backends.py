@@ -1,4 +1,4 @@
-"""Three ways to the same queue: the service in this process, and a real host over AF_UNIX and over TCP."""
+"""The ways to the same queue: the service in this process, and a real host over AF_UNIX, TCP and ZeroMQ."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 from fdcomm.transports.inproc import InprocTransport
 
-__all__ = ("LONG_S", "NAMES", "Queue", "lose", "opened", "take")
+__all__ = ("LONG_S", "NAMES", "Queue", "lose", "opened", "take", "through")
 
 LONG_S = 60.0
 """Time limit of calls that must succeed: a watchdog."""
 
-NAMES = ("inproc", "unix", "tcp")
+NAMES = ("inproc", "unix", "tcp", "zmq")
+
+
+def through(name: str) -> Any:
+    """Return the argument ``transport`` of handles to a real host."""
+    return name if name in ("tcp", "zmq") else "auto"
 
 
 class Queue:
@@ -39,7 +44,7 @@ class Queue:
                 is_server=True,
                 num_client=ranks,
                 local_data_parallel_size=dp,
-                transport="tcp" if name == "tcp" else "auto",
+                transport=through(name),
                 data_path="host",
                 **options,
             )
@@ -48,7 +53,7 @@ class Queue:
 
     def client(self, client_id: int, role: Any = None, dp: int = 0) -> EngineWorkerQueue:
         """Open a client handle."""
-        transport: Any = "tcp" if self.name == "tcp" else "auto"
+        transport: Any = through(self.name)
         if self._service is not None:
             transport = InprocTransport(self._service)
         handle = EngineWorkerQueue(

@@ -36,15 +36,15 @@ class TakesLateCopies(Link):
 class KeepsAll(Link):
     """Answers are kept as long as the session."""
 
-    def hear(self, open_calls: Collection[int], top: int) -> None:
-        super().hear({*open_calls, *self.known}, top)
+    def _hear(self, open_calls: Collection[int], top: int) -> None:
+        super()._hear({*open_calls, *self.known}, top)
 
 
 class ForgetsOpen(Link):
     """An answer is forgotten though the handle waits for it."""
 
-    def hear(self, open_calls: Collection[int], top: int) -> None:
-        super().hear(open_calls, top)
+    def _hear(self, open_calls: Collection[int], top: int) -> None:
+        super()._hear(open_calls, top)
         for number in list(self.answers):
             del self.known[number], self.answers[number]
 
