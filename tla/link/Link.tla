@@ -140,7 +140,7 @@ Die ==
 -----------------------------------------------------------------------------
 (* The network. *)
 
-Lose(request) ==
+LoseOf(request) ==
     /\ losses < MaxLosses
     /\ losses' = losses + 1
     /\ wire' = IF request \in late THEN wire ELSE wire \ {request}
@@ -181,7 +181,7 @@ Accepts(request) ==
     \/ session = "open"
     \/ request.number = 1 /\ (session = "new" \/ ~EndedRemembered)
 
-Begin(request) ==
+BeginOf(request) ==
     /\ request.number # 0
     /\ Accepts(request)
     /\ LET n == request.number
@@ -196,7 +196,7 @@ Begin(request) ==
     /\ UNCHANGED <<back, serving, ran>>
 
 \* The call has come before. Its answer, if there is one, is sent again.
-Repeat(request) ==
+RepeatOf(request) ==
     /\ request.number # 0
     /\ Accepts(request)
     /\ Dedups
@@ -210,7 +210,7 @@ Repeat(request) ==
     /\ UNCHANGED <<serving, session, ran>>
 
 \* The handle has had the answer: this is a late copy.
-Stale(request) ==
+StaleOf(request) ==
     /\ request.number # 0
     /\ Accepts(request)
     /\ StaleRefused
@@ -220,7 +220,7 @@ Stale(request) ==
     /\ Take(request)
     /\ UNCHANGED <<back, serving, session, ran>>
 
-Refuse(request) ==
+RefuseOf(request) ==
     /\ request.number # 0
     /\ ~Accepts(request)
     /\ back' = IF FencedTold THEN back \cup {0} ELSE back
@@ -228,7 +228,7 @@ Refuse(request) ==
     /\ UNCHANGED <<serving, session, top, known, ran>>
 
 \* The handle was closed.
-Depart(request) ==
+DepartOf(request) ==
     /\ request.number = 0
     /\ session' = IF session = "open" THEN "closed" ELSE session
     /\ Take(request)
@@ -260,6 +260,14 @@ HostDies ==
     /\ UNCHANGED <<handle, wire, late, back, session, top, known, ran, losses>>
 
 -----------------------------------------------------------------------------
+\* One of the requests that are on their way.
+Lose == \E request \in wire \cup late : LoseOf(request)
+Begin == \E request \in wire \cup late : BeginOf(request)
+Repeat == \E request \in wire \cup late : RepeatOf(request)
+Stale == \E request \in wire \cup late : StaleOf(request)
+Refuse == \E request \in wire \cup late : RefuseOf(request)
+Depart == \E request \in wire \cup late : DepartOf(request)
+
 Next ==
     \/ \E n \in All : Call(n)
     \/ \E n \in All : Resend(n)
@@ -268,13 +276,13 @@ Next ==
     \/ GiveUp
     \/ Close
     \/ Die
-    \/ \E request \in wire \cup late : Lose(request)
+    \/ Lose
     \/ \E n \in 0 .. Calls : LoseAnswer(n)
-    \/ \E request \in wire \cup late : Begin(request)
-    \/ \E request \in wire \cup late : Repeat(request)
-    \/ \E request \in wire \cup late : Stale(request)
-    \/ \E request \in wire \cup late : Refuse(request)
-    \/ \E request \in wire \cup late : Depart(request)
+    \/ Begin
+    \/ Repeat
+    \/ Stale
+    \/ Refuse
+    \/ Depart
     \/ \E n \in All : Finish(n)
     \/ Fence
     \/ HostDies

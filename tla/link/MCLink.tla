@@ -41,7 +41,7 @@ CallsStay == [][\A n \in All : calls[n] \notin {"none", "open"} => calls'[n] = c
 
 Arrive(n) == \E request \in wire \cup late :
     /\ request.number = n
-    /\ Begin(request) \/ Repeat(request) \/ Stale(request) \/ Refuse(request) \/ Depart(request)
+    /\ BeginOf(request) \/ RepeatOf(request) \/ StaleOf(request) \/ RefuseOf(request) \/ DepartOf(request)
 FenceGone == client # "up" /\ Fence
 
 FairSpec ==
