@@ -20,7 +20,7 @@ from fdcomm.zsocket.port import ZmqPort
 
 __all__ = ("Door", "keys_of")
 
-_LINGER_S: Final = 0.2
+_LINGER_S: Final = 0.1
 _AT_ONCE: Final = 64
 """So many messages are received before limits are looked at again."""
 
@@ -86,7 +86,8 @@ class Door:
 
     def close(self) -> None:
         """Tell handles that the host ends, and stop serving."""
-        self.links.shut_down()
+        if self.links.shut_down():
+            self._runtime.sleep(_LINGER_S)  # the process ends next, and would take along what is unsent
         self._socket.close()
 
     def _send(self, peer: Any, message: list[Buffer]) -> None:

@@ -131,12 +131,13 @@ class Links:
             found = next((known for known in self._open.values() if known.session == session), None)
             return found is None or found.silent_s < self._grace_s / 3
 
-    def shut_down(self) -> None:
-        """Tell every handle that the host ends."""
+    def shut_down(self) -> bool:
+        """Tell every handle that the host ends. False: there is none."""
         with self._guard:
             handles = [(known.peer, known.name) for known in self._open.values()]
         for peer, name in handles:
             self._send(peer, [ENDED, name, frames.header(0)])
+        return bool(handles)
 
     # -- messages ----------------------------------------------------------------------------------------------------
 
@@ -210,7 +211,7 @@ class Links:
             method, args = self._read(body, number)
             if method == "open_session":
                 welcome = self._service.open_session(*args)
-                answer = frames.answer(welcome)
+                answer = frames.answer({**welcome, "beat_s": self._grace_s / 10})
                 self._opened(known, welcome["session"])
             else:
                 answer = frames.answer(self._service.act(known.session, *args))

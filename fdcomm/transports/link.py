@@ -79,6 +79,7 @@ class LinkTransport:
         self._departed = False
         self._end: FdcommError | None = None
         self._silent_s = 0.0
+        self._beat_s = link.beat_s
         self._dealer = Dealer(endpoint, link, runtime)
         try:
             self._dealer.wait_until_connected(connect_s)
@@ -91,12 +92,15 @@ class LinkTransport:
     def open_session(self, hello: Hello) -> Welcome:
         """See :class:`Transport`."""
         try:
-            welcome: Welcome = self._call("open_session", (hello,), REPLY_GRACE_S)
+            welcome = self._call("open_session", (hello,), REPLY_GRACE_S)
         except FdcommError:
             self.abandon()
             raise
         self._instance = welcome["instance"]
-        return welcome
+        self._beat_s = min(self._beat_s, welcome.pop("beat_s"))  # a host's limit may be shorter than ours
+        self._dealer.send([frames.PING, self._name, frames.header([])])  # the answer has our thread look at it
+        opened: Welcome = welcome
+        return opened
 
     def call(self, method: str, *args: Any, timeout: float | None) -> Any:
         """See :class:`Transport`."""
@@ -114,7 +118,7 @@ class LinkTransport:
             end = self._runtime.monotonic() + min(REPLY_GRACE_S, self._link.grace_s)
             self._say_bye()
             while not (self._departed or self._end is not None) and self._runtime.monotonic() < end:
-                self._guard.wait(self._link.beat_s)
+                self._guard.wait(self._beat_s)
                 if not self._departed:
                     self._say_bye()
             self._closed = True
@@ -225,9 +229,10 @@ class LinkTransport:
 
     def _run(self) -> None:
         last = next_beat = renewed = self._runtime.monotonic()
-        beat_s = self._link.beat_s
         while not self._closed:
+            beat_s = self._beat_s
             now = self._runtime.monotonic()
+            next_beat = min(next_beat, now + beat_s)
             if now >= next_beat:
                 # A process that was stopped, or starved, has not heard what came meanwhile.
                 self._silent_s += min(now - last, 2 * beat_s)
@@ -244,7 +249,7 @@ class LinkTransport:
     def _beat(self) -> None:
         """Give a sign of life, and look at the host's."""
         silent_s = self._silent_s
-        if silent_s > self._link.grace_s or (silent_s > self._link.beat_s and self._is_gone()):
+        if silent_s > self._link.grace_s or (silent_s > self._beat_s and self._is_gone()):
             self._give_up(HostLostError(f"the host is gone, or has been silent for {silent_s:.1f} s", waited_s=silent_s))
             return
         with self._guard:
