@@ -46,6 +46,7 @@ _APART_FROM: Final = 65_536
 _MAKE: Final[dict[int, Any]] = {_TUPLE: tuple, _SET: set, _FROZEN: frozenset, _PAIRS: dict}
 _ENCODER = msgspec.msgpack.Encoder()
 _DEEPEST: Final = 32
+_FIELDS: Final = frozenset({"operation", "missing", "epoch", "waited_s", "request"})
 
 
 def pack(value: Any) -> list[Buffer]:
@@ -136,11 +137,8 @@ def outcome(frames: Sequence[Buffer]) -> tuple[Any, FdcommError | None]:
     if isinstance(found, tuple) and len(found) == 4 and isinstance(found[3], dict):
         _, name, message, fields = found
         kind = getattr(fdcomm.errors, name, None) if isinstance(name, str) else None
-        if isinstance(kind, type) and issubclass(kind, FdcommError):
-            try:
-                return None, kind(str(message), **fields)
-            except TypeError:
-                pass
+        if isinstance(kind, type) and issubclass(kind, FdcommError) and set(fields) <= _FIELDS:
+            return None, kind(str(message), **fields)
     raise UndecodableError("an answer is damaged, or of another version of fdcomm")
 
 
