@@ -39,7 +39,7 @@ def check_transport(transport: object) -> How:
         transport.check()
         return transport
     if transport in ("auto", "unix", "tcp"):
-        return transport  # type: ignore[return-value]
+        return transport
     raise ConfigError(f"transport={transport!r} must be 'auto', 'unix', 'tcp', 'zmq' or a ZmqLink")
 
 
@@ -181,8 +181,8 @@ def _check_link(host: str, link: ZmqLink, allow_pickle: bool) -> None:
         return
     if link.keys is None:
         raise UnsafeConfigError(
-            f"{host} is reachable from other machines, so it needs keys: make them once with CurveKeys.generate(), pass "
-            "transport=ZmqLink(keys=keys) to the server and ZmqLink(keys=keys.for_clients()) to the clients"
+            f"{host} is reachable from other machines, so it needs keys: make them once with CurveKeys.generate(), "
+            "pass transport=ZmqLink(keys=keys) to the server and ZmqLink(keys=keys.for_clients()) to the clients"
         )
     if not allow_pickle:
         raise UnsafeConfigError(

@@ -112,9 +112,8 @@ def _observe(event: Event, number: int, window: int) -> tuple[Observation[State]
     def differs(before: State, after: State) -> str:
         known = [[n, state] for n, state in enumerate(after.known, 1) if state != "none"]
         shown = {"session": after.session, "top": after.top, "known": known}
-        wrong = [
-            f"{key} = {post[key]} (the model says {value})" for key, value in shown.items() if repr(post[key]) != repr(value)
-        ]
+        differ = [(key, value) for key, value in shown.items() if repr(post[key]) != repr(value)]
+        wrong = [f"{key} = {post[key]} (the model says {value})" for key, value in differ]
         return f"after it {', '.join(wrong)}" if wrong else ""
 
     return Observation(_text(event), action, differs), request

@@ -36,7 +36,14 @@ class HostProcess:
     """
 
     def __init__(
-        self, config: HostConfig, *, port: int, tcp_host: str, key: bytes, trace: str, link: dict[str, Any] | None = None
+        self,
+        config: HostConfig,
+        *,
+        port: int,
+        tcp_host: str,
+        key: bytes,
+        trace: str,
+        link: dict[str, Any] | None = None,
     ) -> None:
         """Start and wait until it serves.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from fdcomm.errors import AuthError, ConfigError, FdcommError, CommTimeoutError, HostLostError, HostNotFoundError
+from fdcomm.errors import AuthError, CommTimeoutError, ConfigError, FdcommError, HostLostError, HostNotFoundError
 from fdcomm.link.options import ZmqLink
 from fdcomm.runtime import Runtime
 from fdcomm.zsocket.codec import Buffer
@@ -96,7 +97,7 @@ class Dealer:
             f"{self._endpoint} {why}: no fdcomm host serves it; start the server first, or pass connect_timeout="
         )
 
-    def send(self, message: list[Buffer]) -> None:
+    def send(self, message: Sequence[Buffer]) -> None:
         """Send, or drop: what the host misses it asks for again."""
         with contextlib.suppress(FdcommError):
             self._socket.send(message, "link", timeout=0)

@@ -44,6 +44,7 @@ _APART_FROM: Final = 65_536
 """Bytes of this length are sent as a frame of their own, which is not copied."""
 
 _MAKE: Final[dict[int, Any]] = {_TUPLE: tuple, _SET: set, _FROZEN: frozenset, _PAIRS: dict}
+_CODES: Final[dict[type[Any], int]] = {tuple: _TUPLE, set: _SET, frozenset: _FROZEN}
 _ENCODER = msgspec.msgpack.Encoder()
 _DEEPEST: Final = 32
 _FIELDS: Final = frozenset({"operation", "missing", "epoch", "waited_s", "request"})
@@ -158,7 +159,7 @@ def _plain(value: Any, buffers: list[Buffer], depth: int = 0) -> Any:
         if all(type(key) in (int, str) for key in value):
             return {key: _plain(item, buffers, depth + 1) for key, item in value.items()}
         return msgspec.msgpack.Ext(_PAIRS, _ENCODER.encode(_plain([*map(list, value.items())], buffers, depth + 1)))
-    code = {tuple: _TUPLE, set: _SET, frozenset: _FROZEN}.get(kind, _TUPLE if isinstance(value, tuple) else 0)
+    code = _CODES.get(kind, _TUPLE if isinstance(value, tuple) else 0)
     if code or kind is list:
         items = [_plain(item, buffers, depth + 1) for item in value]
         return msgspec.msgpack.Ext(code, _ENCODER.encode(items)) if code else items

@@ -63,7 +63,13 @@ class ZmqLink:
         own = [] if keys is None else [keys.server_public, keys.client_public, keys.client_secret, keys.server_secret]
         found = [importlib.util.find_spec(name) for name in _PACKAGES]
         packages = sorted({os.path.dirname(os.path.dirname(spec.origin)) for spec in found if spec and spec.origin})
-        return {"packages": packages, "host": host, "keys": own, "grace_s": self.grace_s, "heartbeat_s": self.heartbeat_s}
+        return {
+            "packages": packages,
+            "host": host,
+            "keys": own,
+            "grace_s": self.grace_s,
+            "heartbeat_s": self.heartbeat_s,
+        }
 
 
 def endpoint_of(host: str, port: int) -> str:

@@ -250,7 +250,9 @@ class LinkTransport:
         """Give a sign of life, and look at the host's."""
         silent_s = self._silent_s
         if silent_s > self._link.grace_s or (silent_s > self._beat_s and self._is_gone()):
-            self._give_up(HostLostError(f"the host is gone, or has been silent for {silent_s:.1f} s", waited_s=silent_s))
+            self._give_up(
+                HostLostError(f"the host is gone, or has been silent for {silent_s:.1f} s", waited_s=silent_s)
+            )
             return
         with self._guard:
             message = [frames.PING, self._name, frames.header([*self._calls])]

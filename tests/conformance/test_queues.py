@@ -52,13 +52,14 @@ def _trio(kind: str, transport: str) -> Iterator[Trio]:
             service = HostService(config, SYSTEM, words)
             undo.callback(service.shut_down)
         else:
-            server = queue(("0.0.0.0", 0), is_server=True, num_client=RANKS, depth=DEPTH[kind], transport=through(transport))
+            how = through(transport)
+            server = queue(("0.0.0.0", 0), is_server=True, num_client=RANKS, depth=DEPTH[kind], transport=how)
             undo.callback(server.close)
             port = server.get_server_port()
 
         def rank(number: int, role: Any = None) -> Any:
-            how: Any = through(transport) if service is None else InprocTransport(service)
-            handle = queue(("0.0.0.0", port), num_client=RANKS, client_id=number, role=role, transport=how)
+            over: Any = through(transport) if service is None else InprocTransport(service)
+            handle = queue(("0.0.0.0", port), num_client=RANKS, client_id=number, role=role, transport=over)
             undo.callback(handle.close)
             return handle
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 
 import pytest
@@ -33,7 +34,8 @@ def test_a_restarted_rank_need_not_wait_for_the_grace(group: Group) -> None:
         try:
             group.rank(1, process=process)
         except Failed as error:
-            assert error.name == "DuplicateRankError"
+            if error.name != "DuplicateRankError":
+                raise
             return False
         return True
 
@@ -75,7 +77,7 @@ def test_a_host_that_was_stopped_fences_nobody(group: Group) -> None:
     os.kill(pid, signal.SIGSTOP)
     try:
         rank.start("num_tasks")
-        with pytest.raises(Exception):  # noqa: B017
+        with pytest.raises(queue.Empty):  # longer than the grace
             rank._lines.get(timeout=3.0)
     finally:
         os.kill(pid, signal.SIGCONT)

@@ -79,8 +79,10 @@ class LinkRace(Race):
 
 def relay_to(variant: Shipped) -> Relay:
     """Return a relay to the manager of the published protocol."""
-    host, port = variant.host.address
-    relay = Relay(("127.0.0.1", 0), (str(host), int(port)))
+    address = variant.host.address
+    if isinstance(address, str):
+        raise ValueError("the published manager must be on TCP")
+    relay = Relay(("127.0.0.1", 0), address)
     variant._stack.callback(relay.close)
     return relay
 

@@ -67,7 +67,7 @@ def ours(variant: LinkOurs) -> str:
     return "" if (got, rest) == (["A"], []) else f"the reader has got {got} and {rest}"
 
 
-RACE = LinkRace(("link-cut-call",), shipped, ours, "run twice", ranks=1, tcp=True)  # type: ignore[arg-type]
+RACE = LinkRace(("link-cut-call",), shipped, ours, "run twice", ranks=1, tcp=True)
 
 
 def test_shipped_fails() -> None:

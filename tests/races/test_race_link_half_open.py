@@ -48,7 +48,7 @@ def ours(variant: LinkOurs) -> str:
         return ""
 
 
-RACE = LinkRace(("link-half-open",), shipped, ours, "still polls", ranks=1, tcp=True)  # type: ignore[arg-type]
+RACE = LinkRace(("link-half-open",), shipped, ours, "still polls", ranks=1, tcp=True)
 
 
 def test_shipped_fails() -> None:

@@ -31,7 +31,7 @@ def ours(variant: LinkOurs) -> str:
         return "" if type(error).__name__ == "HostLostError" else repr(error)
 
 
-RACE = LinkRace(("link-silent-host",), shipped, ours, "waits on", ranks=1, tcp=True)  # type: ignore[arg-type]
+RACE = LinkRace(("link-silent-host",), shipped, ours, "waits on", ranks=1, tcp=True)
 
 
 def test_shipped_fails() -> None:

@@ -185,14 +185,15 @@ def half_opened(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"door": door, "worker": bed.works}, final)
 
 
+_BUILT: dict[str, Callable[[ControlledRuntime], Scenario]] = {
+    "a call, its copy and a sign of life": copies,
+    "2 calls and 2 threads": two_calls,
+    "silence while a call is done": partial(fenced, end="silence"),
+    "the handle gives up while a call is done": partial(fenced, end="quit"),
+    "silence while the session is opened": half_opened,
+}
 PROGRAMS: dict[str, tuple[Program, Bound]] = {
     name: (Program(f"link: {name}", build, {}), Bound(preemptions=2 if build is two_calls else 3))
-    for name, build in {
-        "a call, its copy and a sign of life": copies,
-        "2 calls and 2 threads": two_calls,
-        "silence while a call is done": partial(fenced, end="silence"),
-        "the handle gives up while a call is done": partial(fenced, end="quit"),
-        "silence while the session is opened": half_opened,
-    }.items()
+    for name, build in _BUILT.items()
 }
 """Name -> the program and its bound."""

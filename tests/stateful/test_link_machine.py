@@ -68,5 +68,3 @@ def test_a_fault_of_the_host_is_found(plant: Any, monkeypatch: pytest.MonkeyPatc
     options = settings(FIXED, max_examples=60, phases=[Phase.generate], report_multiple_bugs=False, deadline=None)
     with pytest.raises(Exception, match=r"Counter|REJECTED|AssertionError"):
         run_links(options)
-
-

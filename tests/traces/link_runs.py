@@ -47,11 +47,11 @@ class Tally:
         if self.sessions[session] == "open":
             self.sessions[session] = "lost"
 
-    def act(self, session: int, handle: int, action: str, *args: Any) -> int:
-        """Take effect; the argument is the number of the handle's call."""
+    def act(self, session: int, protocol: Any, action: str, *args: Any) -> int:
+        """Take effect. In the place of the protocol is the handle, and the argument is the number of its call."""
         if self.sessions.get(session) != "open":
             raise FencedError(f"{action}: the session has ended")
-        self.effects[handle, args[0]] += 1
+        self.effects[protocol, args[0]] += 1
         return int(args[0])
 
 
@@ -216,7 +216,8 @@ def whole_runs() -> list[list[Event]]:
         for step in (world.deliver, world.run, world.deliver, world.answer):  # Begin, Finish, Repeat
             step()
         world.back.clear()
-        hello = handle.number, [frames.CALL, handle.name, frames.header(1, [1], 1), *frames.pack(("open_session", (0,)))]
+        first = frames.pack(("open_session", (handle.number,)))
+        hello = handle.number, [frames.CALL, handle.name, frames.header(1, [1], 1), *first]
         for _ in range(2):
             world.send(handle, handle.call())
         world.deliver(1)
