@@ -105,6 +105,8 @@ class Session:
                         trace=os.path.abspath(trace) if trace else "",
                     )
                     self.address = (self.address[0], self._host.record.port)
+                    if isinstance(how, ZmqLink):  # the door is for others: this process is on the host's machine
+                        how = "auto"
                 transport = connect(
                     self.address,
                     authkey,

@@ -39,7 +39,7 @@ class Queue:
             undo.callback(self._service.shut_down)
             self.engine = self.client(0, role="producer")
         else:
-            self.engine = EngineWorkerQueue(
+            server = EngineWorkerQueue(
                 ("0.0.0.0", 0),
                 is_server=True,
                 num_client=ranks,
@@ -48,8 +48,10 @@ class Queue:
                 data_path="host",
                 **options,
             )
-            undo.callback(self.engine.close)
-            self._port = self.engine.get_server_port()
+            undo.callback(server.close)
+            self._port = server.get_server_port()
+            # The owner of a host with a door for other machines does not go through it.
+            self.engine = self.client(0, role="producer") if name == "zmq" else server
 
     def client(self, client_id: int, role: Any = None, dp: int = 0) -> EngineWorkerQueue:
         """Open a client handle."""
