@@ -133,7 +133,7 @@ def _link_here(record: Record, port: int, link: ZmqLink, runtime: Runtime) -> Li
     if link.keys is None:
         if not record.link_keys:
             raise AuthError(f"the host of port {port} was started with keys; pass transport=ZmqLink(keys=...)")
-        link = replace(link, keys=CurveKeys(*record.link_keys))
+        link = replace(link, keys=CurveKeys(*record.link_keys.split(" ")))
 
     def is_gone() -> bool:
         try:

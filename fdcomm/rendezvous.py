@@ -53,7 +53,8 @@ _LOCK_PATIENCE_S: Final = 0.2
 class Record:
     """What a host says about itself to clients on its machine. ``key`` is "" when the user chose one.
 
-    ``link`` is ZeroMQ's name of its door for other machines, and ``link_keys`` are the keys for clients that it made.
+    ``link`` is ZeroMQ's name of its door for other machines, and ``link_keys`` are the keys for clients that it
+    made, with blanks between them.
     """
 
     port: int
@@ -66,7 +67,7 @@ class Record:
     pid: int
     owner_pid: int
     link: str = ""
-    link_keys: tuple[str, ...] = ()
+    link_keys: str = ""
 
 
 def runtime_dir() -> str:

@@ -148,7 +148,7 @@ def _open_door(
     keys = door.keys_of(own)
     link = options.ZmqLink(keys, orders.link["grace_s"], orders.link["heartbeat_s"])
     doors.append(door.Door(host, port, link, service, instance=instance, runtime=runtime, recorder=recorder))
-    made = () if own else (keys.server_public, keys.client_public, keys.client_secret)
+    made = "" if own else f"{keys.server_public} {keys.client_public} {keys.client_secret}"
     return {"link": options.endpoint_of(host, port), "link_keys": made}
 
 
