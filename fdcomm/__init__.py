@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from fdcomm.control import ControlClient, ControlRequest, ControlResult, ControlServer
     from fdcomm.jobs import Job
     from fdcomm.layerwise import LayerProgress, LayerSender
+    from fdcomm.link.options import ZmqLink
     from fdcomm.mailbox.zmq_client import ZmqIpcClient, ZmqTcpClient
     from fdcomm.mailbox.zmq_server import ZmqIpcServer, ZmqTcpServer
     from fdcomm.meeting import Meeting, MeetingStatistics
@@ -195,6 +196,7 @@ __all__ = (
     "WrongThreadError",
     "ZmqIpcClient",
     "ZmqIpcServer",
+    "ZmqLink",
     "ZmqTcpClient",
     "ZmqTcpServer",
     "__version__",
@@ -249,6 +251,7 @@ _HOME: Final = {
     "ZmqIpcClient": "fdcomm.mailbox.zmq_client",
     "ZmqTcpClient": "fdcomm.mailbox.zmq_client",
     "ZmqIpcServer": "fdcomm.mailbox.zmq_server",
+    "ZmqLink": "fdcomm.link.options",
     "ZmqTcpServer": "fdcomm.mailbox.zmq_server",
     "CurveKeys": "fdcomm.zsocket.curve",
 }

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from fdcomm.barrier import NamedBarrier
-from fdcomm.connect import Address, TransportName
+from fdcomm.connect import Address, How
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.handle import Handle
 from fdcomm.runtime import SYSTEM, Runtime
@@ -65,7 +65,7 @@ class EngineCacheQueue(Handle):
         depth: int = 1024,
         max_batch_bytes: int = 1 << 28,
         allow_pickle: bool = False,
-        transport: TransportName | Transport = "auto",
+        transport: How | Transport = "auto",
         trace: str | os.PathLike[str] = "",
         data_path: DataPathName = "auto",
         connect_timeout: float = 0.0,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fdcomm.connect import Address, TransportName
+from fdcomm.connect import Address, How
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError
 from fdcomm.handle import Handle
@@ -109,7 +109,7 @@ class RearrangeControl(Handle):
         client_id: int = 0,
         local_data_parallel_id: int = 0,
         allow_pickle: bool = False,
-        transport: TransportName | Transport = "auto",
+        transport: How | Transport = "auto",
         connect_timeout: float = 0.0,
         runtime: Runtime = SYSTEM,
     ) -> None:

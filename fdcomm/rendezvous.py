@@ -51,7 +51,11 @@ _LOCK_PATIENCE_S: Final = 0.2
 
 @dataclass(frozen=True)
 class Record:
-    """What a host says about itself to clients on its machine. ``key`` is "" when the user chose one."""
+    """What a host says about itself to clients on its machine. ``key`` is "" when the user chose one.
+
+    ``link`` is ZeroMQ's name of its door for other machines, and ``link_keys`` are the keys for clients that it
+    made, with blanks between them.
+    """
 
     port: int
     instance: int
@@ -62,6 +66,8 @@ class Record:
     key: str
     pid: int
     owner_pid: int
+    link: str = ""
+    link_keys: str = ""
 
 
 def runtime_dir() -> str:

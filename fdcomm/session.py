@@ -9,7 +9,7 @@ import warnings
 from types import TracebackType
 from typing import ClassVar, Final, Literal, TypeAlias, TypeVar, cast
 
-from fdcomm.connect import Address, TransportName, check_address, connect, start_host
+from fdcomm.connect import Address, How, check_address, check_transport, connect, start_host
 from fdcomm.deadline import timeout_seconds
 from fdcomm.errors import (
     ClosedError,
@@ -24,6 +24,7 @@ from fdcomm.host import refusals
 from fdcomm.host.layout import BROADCASTS, Kind
 from fdcomm.host.process import HostProcess
 from fdcomm.host.service import PROTOCOL_VERSION, Hello, HostConfig, Welcome
+from fdcomm.link.options import ZmqLink
 from fdcomm.meeting_path import MeetingPath
 from fdcomm.ring_path import RingPath
 from fdcomm.runtime import SYSTEM, Runtime
@@ -60,7 +61,7 @@ class Session:
         depth: int = 1,
         max_batch_bytes: int = 1 << 28,
         allow_pickle: bool = False,
-        transport: TransportName | Transport = "auto",
+        transport: How | Transport = "auto",
         trace: str | os.PathLike[str] = "",
         data_path: DataPathName = "auto",
         connect_timeout: float = 0.0,
@@ -94,24 +95,25 @@ class Session:
         if wait_s is None:
             raise ConfigError("connect_timeout=None: a constructor does not wait for ever; give seconds")
         try:
-            if isinstance(transport, str):
-                if transport not in ("auto", "unix", "tcp"):
-                    raise ConfigError(f"transport={transport!r} must be 'auto', 'unix' or 'tcp'")
+            if isinstance(transport, (str, ZmqLink)):
+                how = check_transport(transport)
                 if is_server:
                     self._host = start_host(
                         config,
                         self.address,
                         authkey,
                         allow_pickle=allow_pickle,
-                        transport=transport,
+                        transport=how,
                         trace=os.path.abspath(trace) if trace else "",
                     )
                     self.address = (self.address[0], self._host.record.port)
+                    if isinstance(how, ZmqLink):  # the door is for others: this process is on the host's machine
+                        how = "auto"
                 transport = connect(
                     self.address,
                     authkey,
                     allow_pickle=allow_pickle,
-                    transport=transport,
+                    transport=how,
                     connect_timeout=wait_s,
                     runtime=runtime,
                 )

@@ -10,7 +10,7 @@ from collections import deque
 from typing import Any
 
 from fdcomm.barrier import NamedBarrier
-from fdcomm.connect import Address, TransportName
+from fdcomm.connect import Address, How
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.session import DataPathName, Role
@@ -110,7 +110,7 @@ class EngineWorkerQueue(WorkerCacheMethods):
         depth: int = 1,
         max_batch_bytes: int = 1 << 28,
         allow_pickle: bool = False,
-        transport: TransportName | Transport = "auto",
+        transport: How | Transport = "auto",
         trace: str | os.PathLike[str] = "",
         data_path: DataPathName = "auto",
         connect_timeout: float = 0.0,
@@ -134,7 +134,8 @@ class EngineWorkerQueue(WorkerCacheMethods):
             depth: Batches retained at once (server).
             max_batch_bytes: Largest pickled batch (server).
             allow_pickle: Required to serve, or connect to, another machine: whoever holds the key can run code.
-            transport: ``"tcp"`` makes a host also listen on TCP on this machine, and a client use that. A
+            transport: ``"tcp"`` makes a host also listen on TCP on this machine, and a client use that; ``"zmq"``, or a
+                :class:`~fdcomm.link.options.ZmqLink` with keys and limits, on ZeroMQ, whose connections may break. A
                 :class:`~fdcomm.transports.base.Transport` object is used as it is (tests, simulations).
             trace: File for the host's events (server), see :mod:`fdcomm.trace`; "" records nothing.
             data_path: How items go. ``"auto"``: through shared memory, where host and handle are on one machine of

@@ -82,6 +82,7 @@ CATALOGUE: dict[str, Listed] = {
     "barrier": Listed("models.barrier:Barrier", "models.barrier_bugs:BUGS", "models.barrier_properties"),
     "pause": Listed("models.pause:Pause", "models.pause_bugs:BUGS", "models.pause_properties"),
     "control": Listed("models.control:Control", "models.control_bugs:BUGS", "models.control_properties", timed=True),
+    "link": Listed("models.link:Link", "models.link_bugs:BUGS", "models.link_properties"),
     "mailbox": Listed("models.mailbox:Mailbox", "models.mailbox_bugs:BUGS", "models.mailbox_properties"),
     "status": Listed("models.status:Status", "models.status_bugs:BUGS", "models.status_properties", timed=True),
     "readiness": Listed(

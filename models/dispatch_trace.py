@@ -41,6 +41,7 @@ JUDGES = {
     "status": "models.status_trace",
     "readiness": "models.readiness_trace",
     "blocks": "models.blocks_trace",
+    "link": "models.link_trace",
     "mailbox": "models.mailbox_trace",
     "transfer": "models.transfer_trace",
     "fmq": "models.fmq_trace",

@@ -94,6 +94,7 @@ def judge_of(protocol: str) -> Judge:
         fmq_trace,
         gate_trace,
         layerwise_trace,
+        link_trace,
         mailbox_trace,
         meeting_trace,
         pause_trace,
@@ -109,6 +110,8 @@ def judge_of(protocol: str) -> Judge:
 
     if protocol.startswith(barrier_trace.PREFIX):
         return barrier_trace.judge
+    if protocol.startswith(link_trace.PREFIX):
+        return link_trace.judge
     judges: dict[str, Judge] = {
         **dict.fromkeys(gate_trace.PROTOCOLS, gate_trace.judge),
         blocks_trace.PROTOCOL: blocks_trace.judge,

@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from fdcomm.errors import AddressInUseError, ConfigError, FdcommError
@@ -41,6 +41,7 @@ class Orders:
     key: str
     trace: str
     owner_pid: int
+    link: dict[str, Any] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -76,7 +77,8 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
     instance = secrets.randbits(62)
     path = socket_path(runtime_dir(), f"{instance:016x}.sock")
     key = bytes.fromhex(orders.key) or secrets.token_bytes(32)
-    port, lock, reserved = _claim_port(orders.port, orders.tcp_host)
+    linked = orders.link.get("host", "")
+    port, lock, reserved = _claim_port(orders.port, orders.tcp_host or linked)
     undo.callback(lock.release)
     undo.callback(reserved.close)
     recorder = None
@@ -88,12 +90,15 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
     page = WordPage.create(f"fdcomm-{os.getuid()}-{instance:016x}", words_needed(config), instance)
     undo.callback(os.unlink, page.path)  # it stays mapped: threads may still store into it
     front = Front()
+    doors: list[Any] = []
     service = HostService(
         config,
         runtime,
         page.words,
         recorder=recorder,
-        is_connected=front.is_connected,
+        is_connected=lambda session: (
+            front.is_connected(session) and all(door.links.is_connected(session) for door in doors)
+        ),
         refused=front.refused,
         instance=instance,
         words_path=page.path,
@@ -108,6 +113,11 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
     if orders.tcp_host:
         reserved.close()
         HostServer((orders.tcp_host, port), key, front).start()
+    link = {}
+    if linked:
+        reserved.close()
+        link = _open_door(orders, port, service, instance, runtime, recorder, doors)
+        undo.callback(doors[0].close)
     record = Record(
         port=port,
         instance=instance,
@@ -118,9 +128,29 @@ def _start(orders: Orders, undo: ExitStack) -> Record:
         key="" if orders.key else key.hex(),
         pid=os.getpid(),
         owner_pid=orders.owner_pid,
+        **link,
     )
     lock.publish(record)
     return record
+
+
+def _open_door(
+    orders: Orders,
+    port: int,
+    service: HostService,
+    instance: int,
+    runtime: Runtime,
+    recorder: Recorder | None,
+    doors: list[Any],
+) -> dict[str, Any]:
+    """Serve other machines too; return what the record says of it. What that needs is imported only here."""
+    door, options = importlib.import_module("fdcomm.link.door"), importlib.import_module("fdcomm.link.options")
+    host, own = orders.link["host"], orders.link["keys"]
+    keys = door.keys_of(own)
+    link = options.ZmqLink(keys, orders.link["grace_s"], orders.link["heartbeat_s"])
+    doors.append(door.Door(host, port, link, service, instance=instance, runtime=runtime, recorder=recorder))
+    made = "" if own else f"{keys.server_public} {keys.client_public} {keys.client_secret}"
+    return {"link": options.endpoint_of(host, port), "link_keys": made}
 
 
 def _rings(config: HostConfig, name: str) -> Callable[[int, str, int], Memory]:

@@ -35,7 +35,16 @@ class HostProcess:
     this process ends, however that happens, because it reads a pipe that only this process holds open.
     """
 
-    def __init__(self, config: HostConfig, *, port: int, tcp_host: str, key: bytes, trace: str) -> None:
+    def __init__(
+        self,
+        config: HostConfig,
+        *,
+        port: int,
+        tcp_host: str,
+        key: bytes,
+        trace: str,
+        link: dict[str, Any] | None = None,
+    ) -> None:
         """Start and wait until it serves.
 
         Raises:
@@ -44,13 +53,14 @@ class HostProcess:
             HostStartError: It ended, or was not ready in time.
         """
         config.check()
-        orders = Orders(asdict(config), port, tcp_host, key.hex(), trace, os.getpid())
+        packages = (link or {}).pop("packages", [])
+        orders = Orders(asdict(config), port, tcp_host, key.hex(), trace, os.getpid(), link or {})
         # Not the engine's current directory: a json.py there is not the standard library's.
         code = (
-            f"import sys; sys.path = [p for p in sys.path if p] + [{_PACKAGE_PARENT!r}]; "
+            f"import sys; sys.path = [p for p in sys.path if p] + {[_PACKAGE_PARENT, *packages]!r}; "
             "from fdcomm.host.main import main; main()"
         )
-        # -S: the host needs the standard library only, and start-up without site-packages is faster.
+        # -S: the host needs the standard library only (and for a link two packages), and starts faster so.
         self._finalizer: weakref.finalize[..., HostProcess] | None = None
         with no_fork():
             self._process = subprocess.Popen(

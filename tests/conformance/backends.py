@@ -1,4 +1,4 @@
-"""Three ways to the same queue: the service in this process, and a real host over AF_UNIX and over TCP."""
+"""The ways to the same queue: the service in this process, and a real host over AF_UNIX, TCP and ZeroMQ."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 from fdcomm.transports.inproc import InprocTransport
 
-__all__ = ("LONG_S", "NAMES", "Queue", "lose", "opened", "take")
+__all__ = ("LONG_S", "NAMES", "Queue", "lose", "opened", "take", "through")
 
 LONG_S = 60.0
 """Time limit of calls that must succeed: a watchdog."""
 
-NAMES = ("inproc", "unix", "tcp")
+NAMES = ("inproc", "unix", "tcp", "zmq")
+
+
+def through(name: str) -> Any:
+    """Return the argument ``transport`` of handles to a real host."""
+    return name if name in ("tcp", "zmq") else "auto"
 
 
 class Queue:
@@ -34,21 +39,23 @@ class Queue:
             undo.callback(self._service.shut_down)
             self.engine = self.client(0, role="producer")
         else:
-            self.engine = EngineWorkerQueue(
+            server = EngineWorkerQueue(
                 ("0.0.0.0", 0),
                 is_server=True,
                 num_client=ranks,
                 local_data_parallel_size=dp,
-                transport="tcp" if name == "tcp" else "auto",
+                transport=through(name),
                 data_path="host",
                 **options,
             )
-            undo.callback(self.engine.close)
-            self._port = self.engine.get_server_port()
+            undo.callback(server.close)
+            self._port = server.get_server_port()
+            # The owner of a host with a door for other machines does not go through it.
+            self.engine = self.client(0, role="producer") if name == "zmq" else server
 
     def client(self, client_id: int, role: Any = None, dp: int = 0) -> EngineWorkerQueue:
         """Open a client handle."""
-        transport: Any = "tcp" if self.name == "tcp" else "auto"
+        transport: Any = through(self.name)
         if self._service is not None:
             transport = InprocTransport(self._service)
         handle = EngineWorkerQueue(

@@ -1,4 +1,4 @@
-"""Both queues do the same over every transport: in this process, and over AF_UNIX and TCP to a real host."""
+"""Both queues do the same over every transport: in this process, and over AF_UNIX, TCP and ZeroMQ to a real host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fdcomm import (
 from fdcomm.host.service import HostConfig, HostService, words_needed
 from fdcomm.runtime import SYSTEM
 from fdcomm.transports.inproc import InprocTransport
-from tests.conformance.backends import LONG_S, NAMES, lose
+from tests.conformance.backends import LONG_S, NAMES, lose, through
 from tests.conformance.waiting import Background, until
 
 pytestmark = pytest.mark.multiproc
@@ -52,15 +52,14 @@ def _trio(kind: str, transport: str) -> Iterator[Trio]:
             service = HostService(config, SYSTEM, words)
             undo.callback(service.shut_down)
         else:
-            how = "tcp" if transport == "tcp" else "auto"
+            how = through(transport)
             server = queue(("0.0.0.0", 0), is_server=True, num_client=RANKS, depth=DEPTH[kind], transport=how)
             undo.callback(server.close)
             port = server.get_server_port()
 
         def rank(number: int, role: Any = None) -> Any:
-            through: Any = "tcp" if transport == "tcp" else "auto"
-            through = InprocTransport(service) if service is not None else through
-            handle = queue(("0.0.0.0", port), num_client=RANKS, client_id=number, role=role, transport=through)
+            over: Any = through(transport) if service is None else InprocTransport(service)
+            handle = queue(("0.0.0.0", port), num_client=RANKS, client_id=number, role=role, transport=over)
             undo.callback(handle.close)
             return handle
 

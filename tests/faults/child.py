@@ -48,6 +48,10 @@ class Puppet:
         key = arguments.pop("authkey", None)
         if key is not None:
             arguments["authkey"] = bytes.fromhex(key)
+        link = arguments.pop("link", None)
+        if link is not None:
+            keys = link.pop("keys", None)
+            arguments["transport"] = fdcomm.ZmqLink(keys=fdcomm.CurveKeys(*keys) if keys else None, **link)
         queue_class = getattr(fdcomm, arguments.pop("queue", "EngineWorkerQueue"))
         self.queue = queue = queue_class(address, runtime=self.runtime, **arguments)
         port: int = queue.address[1]

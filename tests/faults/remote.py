@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -51,9 +51,9 @@ class Failed(Exception):
 class Remote:
     """One process that runs ``tests.faults.child``."""
 
-    def __init__(self, python: str = sys.executable, **environment: str) -> None:
+    def __init__(self, python: str = sys.executable, *, prefix: Sequence[str] = (), **environment: str) -> None:
         self.process = subprocess.Popen(
-            [python, "-m", "tests.faults.child"],
+            [*prefix, python, "-m", "tests.faults.child"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

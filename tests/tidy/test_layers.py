@@ -14,7 +14,7 @@ from tests.tidy.sources import ROOT, imports, modules, name_of
 CORE_MAY_IMPORT = {"__future__", "collections", "dataclasses", "enum", "heapq", "itertools", "typing", "fdcomm.errors"}
 
 # Packages that need the extra `zmq`: pyzmq and msgspec.
-EXTRA = {"zsocket", "mailbox", "mq", "drop_in_zmq"}
+EXTRA = {"zsocket", "mailbox", "mq", "link", "drop_in_zmq"}
 
 # The test tools for other people's code know the runtime that they replace and nothing that they test.
 TESTING_MAY_IMPORT = {"fdcomm.errors", "fdcomm.runtime", "fdcomm.testing"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ def _check(word: str, rule: Any, value: Any, schema: dict[str, Any], at: str) ->
         return "" if value == rule and type(value) is type(rule) else f"{at}: {value!r} is not {rule!r}"
     if word == "enum":
         return "" if value in rule else f"{at}: {value!r} is none of {rule}"
+    if word == "pattern":
+        return "" if re.search(rule, value) else f"{at}: {value!r} does not fit {rule}"
     if word == "minimum":
         return "" if value >= rule else f"{at}: {value!r} is below {rule}"
     if word == "required":

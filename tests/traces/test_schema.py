@@ -9,6 +9,7 @@ import pytest
 
 from fdcomm.blocks import BLOCKS_EVENTS
 from fdcomm.layer_table import LAYERWISE_EVENTS
+from fdcomm.link.links import LINK_EVENTS
 from fdcomm.mailbox.results import MAILBOX_EVENTS
 from fdcomm.trace import BARRIER_EVENTS, DISPATCH_EVENTS
 from tests.traces.control_runs import EVENTS as CONTROL_EVENTS
@@ -43,7 +44,7 @@ def test_the_schema_has_every_event() -> None:
     of_queues = {"Open", *DISPATCH_EVENTS, "Post", "Take", "Gone", *BARRIER_EVENTS, *GATE_EVENTS}
     of_control = {*CONTROL_EVENTS, *STATUS_EVENTS, *(PAUSE_EVENTS - {"Admit", "Done", "Park"})}
     of_caches = {*LAYERWISE_EVENTS, *BLOCKS_EVENTS, *TRANSFER_EVENTS}
-    of_sockets = {*MAILBOX_EVENTS, *FMQ_EVENTS}
+    of_sockets = {*MAILBOX_EVENTS, *FMQ_EVENTS, *LINK_EVENTS}
     assert named == {*of_queues, *of_control, *REARRANGE_EVENTS, *READINESS_EVENTS, *of_caches, *of_sockets}
 
 

@@ -43,6 +43,8 @@ from models.fmq import Fmq
 from models.kernel import Model
 from models.layerwise import Config as LayerwiseConfig
 from models.layerwise import Layerwise
+from models.link import Config as LinkConfig
+from models.link import Link
 from models.mailbox import Config as MailboxConfig
 from models.mailbox import Mailbox
 from models.readiness import Config as ReadinessConfig
@@ -80,6 +82,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "MCFmq": (FmqConfig, Fmq),
     "FmqShipped": (fmq_shipped.Config, fmq_shipped.FmqShipped),
     "LayerwiseShipped": (layerwise_shipped.Config, layerwise_shipped.LayerwiseShipped),
+    "MCLink": (LinkConfig, Link),
     "MCMailbox": (MailboxConfig, Mailbox),
     "MCMailboxShipped": (mailbox_shipped.Config, mailbox_shipped.MailboxShipped),
     "MCSignal": (SignalConfig, Signal),
