@@ -108,7 +108,7 @@ class LinkTransport:
 
     def is_alive(self) -> bool:
         """See :class:`Transport`. A host that is silent counts as alive until the limit."""
-        return not self._closed
+        return not self._closed and self._end is None
 
     def close(self) -> None:
         """See :class:`Transport`."""
@@ -248,6 +248,8 @@ class LinkTransport:
 
     def _beat(self) -> None:
         """Give a sign of life, and look at the host's."""
+        if self._end is not None:  # the host has said so
+            return
         silent_s = self._silent_s
         if silent_s > self._link.grace_s or (silent_s > self._beat_s and self._is_gone()):
             self._give_up(

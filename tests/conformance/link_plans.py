@@ -11,7 +11,7 @@ CORE: dict[str, Config] = {
 }
 CORE_LARGE: dict[str, Config] = {
     "2 calls, everything": Config(2, 1, 1, True, True, True, True, True),
-    "2 of 3 calls at once": Config(calls=3, window=2, may_fence=True),
+    "2 of 3 calls at once": Config(calls=3, window=2),
 }
 
 
