@@ -93,3 +93,27 @@ def test_engine_and_cache_messagers(ranks: int) -> None:
             [list(pair) for pair in zip(requests, statuses, strict=True)]
         ]
         assert outcome.ranks[dp] == [[{"event": "messaged", "requests": requests}]] * ranks
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_engine_and_controlled_workers(ranks: int) -> None:
+    """Every control request has one answer of each worker, large ones too, also from workers that end then."""
+    outcome = run("engine_control", "worker_control", ranks, DP_SIZE, "--count", COUNT)
+    for dp, replica in enumerate(outcome.ranks):
+        requests = [f"{dp}.{number}" for number in range(COUNT)]
+        assert replica == [[{"event": "answered", "requests": requests}]] * ranks
+        answered = outcome.said("answered", dp)
+        assert [line["request"] for line in answered] == requests
+        assert [line["ranks"] for line in answered] == [list(range(ranks))] * COUNT
+        assert [line["bytes"][0] for line in answered] == [(2 << 20) if n % 2 else 10 for n in range(COUNT)]
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_engine_and_api_servers(ranks: int) -> None:
+    """Each API server gets the results of its own requests, in order, each once, whether it asks early or late."""
+    outcome = run("engine_responses", "api_server", ranks, DP_SIZE, "--count", COUNT)
+    for dp, replica in enumerate(outcome.ranks):
+        for rank, said in enumerate(replica):
+            requests = [f"{dp}.{rank}.{number}" for number in range(COUNT)]
+            assert [line["request"] for line in said] == requests
+            assert [line["results"] for line in said] == [[[one, n] for n in range(3)] for one in requests]
