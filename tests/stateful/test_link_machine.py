@@ -11,10 +11,11 @@ from fdcomm.link.links import LINK_EVENTS, Links
 from models.link import Link
 from tests.conformance import link_faults
 from tests.stateful.link_machine import run_core, run_links
+from tests.stateful.rounds import run_rounds, unseen
 
 EVERY_ACTION = set(Link().actions)
 
-# The same examples in every run: what must occur, and what must be found, does not depend on luck.
+# For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
 
 
@@ -23,15 +24,14 @@ def test_the_core_and_the_model_agree() -> None:
 
 
 def test_every_action_occurs() -> None:
-    occurred = run_core(settings(FIXED, max_examples=40))
-    assert {name for name in EVERY_ACTION if not occurred[name]} == set()
+    assert unseen(run_core, settings(FIXED, max_examples=40), EVERY_ACTION) == set()
 
 
 @pytest.mark.parametrize("fault", ["RunsAgain", "ForgetsOpen"])
 def test_a_fault_of_the_core_is_found(fault: str) -> None:
     options = settings(FIXED, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_core(options, link_faults.CORE[fault])
+        run_rounds(lambda chosen: run_core(chosen, link_faults.CORE[fault]), options)
 
 
 def test_the_host_and_the_model_agree() -> None:
@@ -39,8 +39,7 @@ def test_the_host_and_the_model_agree() -> None:
 
 
 def test_every_action_of_the_host_occurs() -> None:
-    occurred = run_links(settings(FIXED, max_examples=20, deadline=None))
-    assert {name for name in LINK_EVENTS if not occurred[name]} == set()
+    assert unseen(run_links, settings(FIXED, max_examples=20, deadline=None), LINK_EVENTS) == set()
 
 
 def _runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,4 +66,4 @@ def test_a_fault_of_the_host_is_found(plant: Any, monkeypatch: pytest.MonkeyPatc
     plant(monkeypatch)
     options = settings(FIXED, max_examples=60, phases=[Phase.generate], report_multiple_bugs=False, deadline=None)
     with pytest.raises(Exception, match=r"Counter|REJECTED|AssertionError"):
-        run_links(options)
+        run_rounds(run_links, options)
