@@ -26,7 +26,7 @@ __all__ = ("Address", "How", "TransportName", "check_transport", "connect", "sta
 
 Address: TypeAlias = "tuple[str, int]"
 TransportName: TypeAlias = Literal["auto", "unix", "tcp", "zmq"]
-How: TypeAlias = "TransportName | ZmqLink"
+How: TypeAlias = TransportName | ZmqLink
 
 _THIS_MACHINE = ("", "0.0.0.0", "::", "localhost", "127.0.0.1", "::1")
 
