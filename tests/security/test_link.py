@@ -23,6 +23,7 @@ from fdcomm import (
     UnsafeConfigError,
     ZmqLink,
 )
+from fdcomm.host.service import PROTOCOL_VERSION
 from fdcomm.link import frames
 from fdcomm.runtime import SYSTEM
 from fdcomm.transports.link import LinkTransport
@@ -70,7 +71,15 @@ def _raw(engine: EngineWorkerQueue, keys: CurveKeys) -> Iterator[Any]:
 
 
 def _hello(name: bytes, **changes: Any) -> list[bytes]:
-    hello = {"version": 4, "kind": "worker", "num_client": 1, "client_id": 0, "dp_rank": 0, "role": None, "pid": 1}
+    hello = {
+        "version": PROTOCOL_VERSION,
+        "kind": "worker",
+        "num_client": 1,
+        "client_id": 0,
+        "dp_rank": 0,
+        "role": None,
+        "pid": 1,
+    }
     body = frames.pack(("open_session", (hello | changes,)))
     return [frames.CALL, name, frames.header(1, [1], 1), *map(bytes, body)]
 
