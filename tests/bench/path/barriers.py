@@ -114,15 +114,11 @@ def _meeting(ranks: int, undo: contextlib.ExitStack) -> Door:
     if kind is None:
         raise ImportError("this fdcomm has no Meeting")
     name = f"bench-meeting-{os.getpid()}"
-    made = _FORK.Event()
+    # Made here: the ranks are killed at the end, and would leave it.
+    undo.callback(kind.create(name, ranks).close)
 
     def door(rank: int) -> Wait:
-        if rank == 0:
-            meeting = kind.create(name, ranks, rank=0)
-            made.set()
-        else:
-            made.wait(_WATCHDOG_S)
-            meeting = kind.attach(name, rank=rank)
+        meeting = kind.attach(name, rank=rank)
         return lambda: meeting.wait(timeout=_WATCHDOG_S)
 
     return door
