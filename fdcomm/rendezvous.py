@@ -32,6 +32,7 @@ __all__ = (
     "Record",
     "RecordLock",
     "find",
+    "is_locked",
     "is_loopback",
     "is_this_machine",
     "runtime_dir",
@@ -184,7 +185,7 @@ def find(port: int, wait_s: float, sleep: Callable[[float], None] = time.sleep) 
     while True:
         directory = runtime_dir()
         record = _read(os.path.join(directory, f"port-{port}.json"))
-        if record is not None and _is_locked(os.path.join(directory, f"port-{port}.lock")):
+        if record is not None and is_locked(os.path.join(directory, f"port-{port}.lock")):
             return record
         if time.monotonic() >= end:
             ended = " (the one that did has ended)" if record is not None else ""
@@ -229,7 +230,8 @@ def _read(path: str) -> Record | None:
         return None
 
 
-def _is_locked(path: str) -> bool:
+def is_locked(path: str) -> bool:
+    """Return True while some process has the file locked for itself. False: it is not there, too."""
     with no_fork():  # a child would hold a copy of the lock
         try:
             fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)

@@ -18,6 +18,7 @@ from fdcomm.aio.mq import AsyncQueue, AsyncTopic
 from fdcomm.deadline import Timeout
 from fdcomm.errors import CommTimeoutError, FdcommError
 from fdcomm.mq import frames
+from fdcomm.mq import topic as mq_topic
 from fdcomm.mq.config import Config, Endpoint, EndpointType, Role, SocketOptions, load_config
 from fdcomm.mq.fmq import FMQ as Handles
 from fdcomm.runtime import SYSTEM
@@ -35,6 +36,7 @@ __all__ = (
     "SocketOptions",
     "Topic",
     "as_message",
+    "subscribe",
 )
 
 THRESHOLD: Final = 1024 * 1024
@@ -78,6 +80,23 @@ def as_message(message: frames.Message) -> Message:
     """Return a message of fdcomm in FastDeploy's form."""
     descriptor = Descriptor(f"fmq_shm_{message.msg_id}", message.nbytes) if message.nbytes else None
     return Message(message.payload, message.msg_id, message.timestamp, descriptor)
+
+
+def subscribe(topic: mq_topic.Topic, callback: Callable[[frames.Message], Any]) -> None:
+    """Subscribe in a thread of its own, which waits for a publisher for as long as the topic is open."""
+
+    def begin() -> None:
+        while not topic.closed:
+            try:
+                topic.sub(callback, timeout=_SUB_S)
+                return
+            except CommTimeoutError:
+                continue  # there is no publisher yet
+            except FdcommError as error:
+                _log.error("sub: %s", error)
+                return
+
+    SYSTEM.spawn(begin, f"TopicSub-{topic.name}")
 
 
 class EndpointManager:
@@ -182,21 +201,7 @@ class Topic:
 
     async def sub(self, callback: Callable[[Message], Any]) -> None:
         """Call a function, or a coroutine function in this loop, with each message."""
-        called = self._topic.in_loop(lambda message: callback(as_message(message)))
-        topic = self._topic.topic
-
-        def subscribe() -> None:
-            while not topic.closed:
-                try:
-                    topic.sub(called, timeout=_SUB_S)
-                    return
-                except CommTimeoutError:
-                    continue  # there is no publisher yet
-                except FdcommError as error:
-                    _log.error("sub: %s", error)
-                    return
-
-        SYSTEM.spawn(subscribe, f"TopicSub-{self.name}")
+        subscribe(self._topic.topic, self._topic.in_loop(lambda message: callback(as_message(message))))
 
     async def close(self) -> None:
         """Close. Idempotent."""

@@ -5,18 +5,16 @@ As :mod:`fdcomm.drop_in_zmq.fmq` otherwise. ``fdcomm.drop_in.install(fmq="plain"
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final
 
-from fdcomm.drop_in_zmq.fmq import THRESHOLD, Descriptor, EndpointManager, Message, as_message
-from fdcomm.errors import CommTimeoutError, FdcommError
+from fdcomm.drop_in_zmq.fmq import THRESHOLD, Descriptor, EndpointManager, Message, as_message, subscribe
+from fdcomm.errors import CommTimeoutError
 from fdcomm.mq import queue as mq_queue
 from fdcomm.mq import topic as mq_topic
 from fdcomm.mq.config import Config, Endpoint, EndpointType, Role, SocketOptions
 from fdcomm.mq.fmq import FMQ as Handles
-from fdcomm.runtime import SYSTEM
 
 __all__ = (
     "FMQ",
@@ -33,9 +31,6 @@ __all__ = (
 )
 
 _GET_S: Final = 1.0
-_SUB_S: Final = 1.0
-
-_log = logging.getLogger("fdcomm.mq")
 
 
 class Queue:
@@ -101,20 +96,7 @@ class Topic:
 
     def sub(self, callback: Callable[[Message], Any]) -> None:
         """Call a function with each message, in a thread of the handle."""
-        topic = self._topic
-
-        def subscribe() -> None:
-            while not topic.closed:
-                try:
-                    topic.sub(lambda message: callback(as_message(message)), timeout=_SUB_S)
-                    return
-                except CommTimeoutError:
-                    continue  # there is no publisher yet
-                except FdcommError as error:
-                    _log.error("sub: %s", error)
-                    return
-
-        SYSTEM.spawn(subscribe, f"TopicSub-{self.name}")
+        subscribe(self._topic, lambda message: callback(as_message(message)))
 
     def stop_sub(self) -> None:
         """End the subscription."""

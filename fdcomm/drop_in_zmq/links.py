@@ -7,12 +7,12 @@ directory that only its user can enter; the link lets processes of that user fin
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from typing import Final
 
 from fdcomm.errors import AddressInUseError
 from fdcomm.forksafety import close_in_child, no_fork
+from fdcomm.rendezvous import is_locked
 
 __all__ = ("FOLDER", "Link")
 
@@ -74,13 +74,6 @@ class Link:
 
 def _locked(path: str) -> bool:
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        return is_locked(path)
     except OSError:
         return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
