@@ -13,6 +13,9 @@ SIZE ?= small
 TESTS ?= tests
 ARGS ?=
 
+# A test starts hundreds of interpreters, and one that may not keep its bytecode compiles the package anew each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 BENCH_READY = $(VENV)/.bench-ready
