@@ -48,7 +48,12 @@ def require_order(ordered: bool = ORDERED, sleeps: bool = futex.AVAILABLE) -> No
 
 
 def make_segment(
-    files: Files, name: str, nbytes: int, fill: Callable[[memoryview], None], deadline: Deadline
+    files: Files,
+    name: str,
+    nbytes: int,
+    fill: Callable[[memoryview], None],
+    deadline: Deadline,
+    runtime: Runtime = SYSTEM,
 ) -> Segment:
     """Make a segment of raw bytes, whole when it gets its name."""
 
@@ -56,24 +61,24 @@ def make_segment(
         raise SignalInUseError(f"this process has a ring {name!r} already; close it first", operation="create")
 
     plan = Plan(name, Layout("", (), nbytes), fill=fill, owner=this_process(), on_own=refuse)
-    return _run("create", create(files, plan, SYSTEM), deadline, name)
+    return _run("create", create(files, plan, runtime), deadline, name, runtime)
 
 
-def open_segment(files: Files, name: str, deadline: Deadline) -> Segment:
+def open_segment(files: Files, name: str, deadline: Deadline, runtime: Runtime = SYSTEM) -> Segment:
     """Map the segment that has the name."""
     plan = Plan(name, Layout("", (), 0), fill=lambda data: None, owner=this_process())
-    return _run("attach", attach(files, plan), deadline, name)
+    return _run("attach", attach(files, plan), deadline, name, runtime)
 
 
-def remove_segment(segment: Segment, deadline: Deadline) -> None:
+def remove_segment(segment: Segment, deadline: Deadline, runtime: Runtime = SYSTEM) -> None:
     """Remove it, if this process owns it."""
     if segment.owned:
-        _run("clear", clear(segment.files, segment, SYSTEM), deadline, segment.name)
+        _run("clear", clear(segment.files, segment, runtime), deadline, segment.name, runtime)
 
 
-def _run(program: str, steps: Steps[T], deadline: Deadline, name: str) -> T:
+def _run(program: str, steps: Steps[T], deadline: Deadline, name: str, runtime: Runtime) -> T:
     try:
-        return drive(program, steps, SYSTEM, deadline)
+        return drive(program, steps, runtime, deadline)
     except FdcommError:
         raise
     except OSError as error:
@@ -175,7 +180,7 @@ class Memory:
         self._retire()
         ownership.forget(self.segment)
         if remove and self.segment.owned:
-            remove_segment(self.segment, deadline)
+            remove_segment(self.segment, deadline, self.board.runtime)
         self.segment.close()
 
     def after_fork_in_child(self) -> None:

@@ -11,7 +11,6 @@ What a writer leaves behind, in order or killed, another one takes over as far a
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from typing import Final
 
@@ -56,6 +55,7 @@ class Overflows:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self._runtime = memory.board.runtime
         self._pool: list[Overflow] = []
 
     def __len__(self) -> int:
@@ -88,9 +88,9 @@ class Overflows:
         words = self._memory.board.words
         number = words[SEGMENTS] + 1
         words[SEGMENTS] = number  # before there is one: whoever comes after a kill makes another number
-        files = Files(self._memory.segment.files.directory)
+        files = self._memory.segment.files.another()
         try:
-            segment = make_segment(files, _name(self._memory, number), size, lambda data: None, deadline)
+            segment = make_segment(files, _name(self._memory, number), size, lambda data: None, deadline, self._runtime)
         except BaseException:
             files.abandon()
             raise
@@ -127,7 +127,7 @@ class Overflows:
             if said.get(number, 0) > over:
                 self._have(Overflow(number, segment, said[number]))
             else:
-                remove_segment(segment, deadline)
+                remove_segment(segment, deadline, self._runtime)
         return count - sum(item.number in mine for item in self._pool)
 
     def _said(self) -> dict[int, int]:
@@ -183,7 +183,7 @@ class Overflows:
                 if number in mine:
                     self._remove(mine[number], deadline)
                 elif (segment := _abandoned(self._memory, name, deadline)) is not None:
-                    remove_segment(segment, deadline)
+                    remove_segment(segment, deadline, self._runtime)
         _sweep(self._memory, deadline)
 
     def _have(self, item: Overflow) -> Overflow:
@@ -197,7 +197,7 @@ class Overflows:
         self._pool.remove(item)
         item.view.release()
         ownership.forget(item.segment)
-        remove_segment(item.segment, deadline)
+        remove_segment(item.segment, deadline, self._runtime)
         item.segment.close()
 
 
@@ -206,6 +206,7 @@ class Mapped:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self._runtime = memory.board.runtime
         self._known: dict[int, Segment] = {}
 
     def view(self, number: int, deadline: Deadline) -> memoryview | None:
@@ -215,9 +216,11 @@ class Mapped:
             segment = None
         if segment is None:
             self._forget()
-            files = Files(self._memory.segment.files.directory)
+            files = self._memory.segment.files.another()
             try:
-                segment = self._known[number] = open_segment(files, _name(self._memory, number), deadline)
+                segment = self._known[number] = open_segment(
+                    files, _name(self._memory, number), deadline, self._runtime
+                )
             except BaseException as error:
                 files.abandon()
                 if isinstance(error, SignalNotFoundError):
@@ -240,7 +243,7 @@ class Mapped:
 def leftovers(memory: Memory, ending: str = "") -> list[tuple[str, str, int]]:
     """Return name, instance and number of every file that looks like a segment of a ring of this name, by number."""
     pattern = re.compile(re.escape(memory.segment.name) + r"\.([0-9a-f]+)\.(\d+)o" + re.escape(ending))
-    matches = map(pattern.fullmatch, os.listdir(memory.segment.files.directory))
+    matches = map(pattern.fullmatch, memory.segment.files.listed())
     found = [(match[0], match[1], int(match[2])) for match in matches if match is not None]
     return sorted(found, key=lambda one: one[1:][::-1])
 
@@ -250,7 +253,7 @@ def clean(memory: Memory, deadline: Deadline) -> None:
     for name, _, _ in leftovers(memory):
         segment = _abandoned(memory, name, deadline)
         if segment is not None:
-            remove_segment(segment, deadline)
+            remove_segment(segment, deadline, memory.board.runtime)
     _sweep(memory, deadline)
 
 
@@ -258,9 +261,9 @@ def _sweep(memory: Memory, deadline: Deadline) -> None:
     """Remove segments that got no name, because their writers were killed: no number is made twice, so nobody else
     comes across them."""
     if leftovers(memory, NEW):
-        files = Files(memory.segment.files.directory)
+        files = memory.segment.files.another()
         try:
-            drive("sweep", _unnamed(files, memory), SYSTEM, deadline)
+            drive("sweep", _unnamed(files, memory), memory.board.runtime, deadline)
         finally:
             files.abandon()
 
@@ -277,9 +280,9 @@ def _unnamed(files: Files, memory: Memory) -> Steps[None]:
 
 def _abandoned(memory: Memory, name: str, deadline: Deadline) -> Segment | None:
     """Own a segment whose owner is dead; None: it lives, or the segment is gone."""
-    files = Files(memory.segment.files.directory)
+    files = memory.segment.files.another()
     with contextlib.suppress(FdcommError):
-        segment = open_segment(files, name, deadline)
+        segment = open_segment(files, name, deadline, memory.board.runtime)
         fd = files.again(segment.fd)
         if files.lock(fd):
             segment.own(fd)

@@ -229,7 +229,7 @@ class RingWriter:
             if not memory.closed:
                 over = remove and memory.segment.owned
                 if over:  # first the ring: so nobody misses a segment of one that is there
-                    remove_segment(memory.segment, deadline)
+                    remove_segment(memory.segment, deadline, memory.board.runtime)
                 else:
                     over = memory.board.is_over()
                     self._publisher.look()

@@ -58,9 +58,17 @@ class Files:
         self._gone = False
         close_in_child(self)
 
+    def another(self) -> Files:
+        """Return a book of its own on the same directory."""
+        return Files(self.directory)
+
     def path(self, name: str) -> str:
         """Return the path of a name."""
         return os.path.join(self.directory, name)
+
+    def listed(self) -> list[str]:
+        """Return the names of all files."""
+        return os.listdir(self.directory)
 
     # -- descriptors -------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from tests.conformance.ring_place_drive import PLANS as TURNS
 from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.refine import ring_graphs
-from tests.schedules import ring_clear_programs, ring_last_programs, ring_programs
+from tests.schedules import ring_clear_programs, ring_last_programs, ring_programs, ring_segment_programs
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.memory_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
@@ -23,11 +23,17 @@ from tests.verify.check import Check, Row
 __all__ = ("checks",)
 
 _P = "ring"
-PROGRAMS = {**ring_programs.PROGRAMS, **ring_clear_programs.PROGRAMS, **ring_last_programs.PROGRAMS}
+PROGRAMS = {
+    **ring_programs.PROGRAMS,
+    **ring_clear_programs.PROGRAMS,
+    **ring_last_programs.PROGRAMS,
+    **ring_segment_programs.PROGRAMS,
+}
 LARGE_PROGRAMS = {
     **ring_programs.LARGE_PROGRAMS,
     **ring_clear_programs.LARGE_PROGRAMS,
     **ring_last_programs.LARGE_PROGRAMS,
+    **ring_segment_programs.LARGE_PROGRAMS,
 }
 RANDOM_PROGRAMS = {
     **ring_programs.RANDOM_PROGRAMS,
@@ -43,6 +49,7 @@ _QUICK = (
     "a clear is killed",
     "a put waits, and a clear makes room",
     "the last of 2 readers",
+    *ring_segment_programs.PROGRAMS,
 )
 _QUICK_RACES = ("comes-back",)
 _QUICK_SEGMENTS = "one writer leaves, the other one is killed"
