@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, RankError
-from fdcomm.host.layout import barrier_group
+from fdcomm.host.layout import BARRIER_GROUPS, barrier_group
 
 if TYPE_CHECKING:
     from fdcomm.handle import Handle
@@ -26,7 +26,9 @@ class RankBarrier:
     def __init__(self, handle: Handle, name: str, kind: str) -> None:
         self._handle = handle
         self._name = name
-        self._channel = f"barriers.{barrier_group(kind, name)}"
+        group = barrier_group(kind, name)
+        self._channel = f"barriers.{group}"
+        self._place = BARRIER_GROUPS[kind][group].index(name)
 
     def wait(self, timeout: Timeout = DEFAULT, *, label: str = "", generation: int | None = None) -> int:
         """Arrive, and wait until every rank has. Actions Arrive, Pass.
@@ -60,7 +62,7 @@ class RankBarrier:
             raise RankError(f"{name}: this handle has no client_id", operation=name)
         meeting = self._handle._meeting(self._channel, name)
         if meeting is not None:
-            return meeting.wait(label, generation, limit, name)
+            return meeting.wait(self._place, label, generation, limit, name)
         args = (self._name, label, generation, limit)
         index: int = self._handle._act(self._channel, "wait", *args, timeout=limit, name=name)
         return index
@@ -72,7 +74,7 @@ class RankBarrier:
         look at :attr:`broken`. So the reset that FastDeploy's ranks make after each wait does nothing, however late.
         """
         name = f"{self._name}.reset"
-        told = self._handle._told(self._channel, name)
+        told = self._handle._told(self._channel, self._place, name)
         if told is None:
             return  # there is nothing to undo
         self._handle._act(self._channel, "reset", self._name, *told, name=name)

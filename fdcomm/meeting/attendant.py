@@ -3,6 +3,8 @@
 A rank arrives by storing the turn that it has seen into its own word, so the store of another turn ends every arrival
 at once. That store, and the one that takes an arrival back, are made under a lock of the kernel. So whether the last
 arrival or the time limit was first is decided once, whoever is killed.
+
+Of barriers that are used in turn, an ending may be about another one: then the rank arrives again, in the next turn.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.hall import Room
 from fdcomm.meeting.layout import (
     ARRIVAL,
-    BROKEN,
-    KINDS,
+    ENDING,
     LIVES,
+    LOST,
     NOBODY,
     NUMBER,
+    PLACE,
     TURN,
-    next_round,
+    closed_to,
     next_turn,
+    read_why,
     round_of,
     why_of,
 )
@@ -52,7 +56,7 @@ class Attendant:
 
     Attributes:
         stop: Returns an error when a wait has to end for a reason that is not in the meeting. Asked at each sleep.
-        told: The last turn in which it saw that the meeting was aborted.
+        told: Of each place the last turn in which it saw that its barrier was aborted.
         sleeps: How often it has slept.
     """
 
@@ -70,56 +74,72 @@ class Attendant:
             for rank in range(shape.ranks)
         )
         self._label: str | None = None
+        self._number_of_label = 0
+        self._place = 0
         self._mine = 0
         self._turns = range(turns)
         self._standing = NOBODY
         self.stop: Callable[[], FdcommError | None] = lambda: None
-        self.told = NOBODY
+        self.told = [NOBODY] * shape.places
         self.sleeps = 0
 
-    def wait(self, label: str, timeout: Timeout, operation: str = "wait", number: int | None = None) -> int:
-        """Arrive, and wait until the turn is another one. Returns the round that was passed.
+    def wait(
+        self, label: str, timeout: Timeout, operation: str = "wait", number: int | None = None, place: int = 0
+    ) -> int:
+        """Arrive, and wait until the turn is another one. Returns the turn's round that was passed.
 
-        With ``number`` the wait is for that round. If the round is over it raises, and if it is to come all waits end.
+        With ``number`` the wait is for that round of the barrier. If the round is over it raises, and if it is to come
+        all waits end.
         """
-        words = self._room.words
+        if self._standing != NOBODY and place != self._place:
+            self._take_back(timeout, operation)
         if self._standing != NOBODY:
             # The last wait was interrupted, or could not take its arrival back: it goes on.
-            turn, do = self._standing, ""
-        else:
-            turn = words[TURN]
-            self._check_open(turn, operation)
-            if number is not None and number != round_of(turn):
-                turn = self._other_round(number, timeout, operation)
-            self._write(label)
-            self._standing = turn
-            words[self._own] = turn
-            if self._room.fenced:
-                self._room.kernel.fence()
-            do = "pass" if self._all_here(turn) else ""
-        return self._until(turn, do, timeout, operation)
+            return self._until(self._standing, "", timeout, operation)
+        turn = self._room.words[TURN]
+        self._check_open(turn, place, operation)
+        if number is not None and number != self._room.round(turn, place):
+            turn = self._other_round(number, place, timeout, operation)
+        self._place = place
+        self._write(label)
+        return self._until(turn, self._arrive(turn), timeout, operation)
 
-    def _check_open(self, turn: int, operation: str) -> None:
+    def _arrive(self, turn: int) -> str:
+        """Arrive in a turn; return what is to be decided then."""
+        self._standing = turn
+        self._room.words[self._own] = turn
+        if self._room.fenced:
+            self._room.kernel.fence()
+        return "pass" if self._all_here(turn) else ""
+
+    def _take_back(self, timeout: Timeout, operation: str) -> None:
+        """End a wait at another barrier, of which it was said before that its time is over."""
+        self._take(Deadline(timeout_seconds(timeout, operation), self._room.runtime.monotonic))
+        self._decide("withdraw", self._standing)
+        self._standing = NOBODY
+
+    def _check_open(self, turn: int, place: int, operation: str) -> None:
         """Raise if nobody may wait in this turn, or not this process: who is given up after it has an old turn."""
-        if turn & 3:
-            if turn & BROKEN:
-                self.told = turn
-            raise refusals.not_open(self._room, turn, operation)
+        if turn & closed_to(place):
+            if turn & closed_to(place) & ~LOST:
+                self.told[place] = turn
+            raise refusals.not_open(self._room, turn, place, operation)
         if self._room.words[LIVES + self._rank] != self._life:
             raise self._fenced(operation)
 
-    def _other_round(self, number: int, timeout: Timeout, operation: str) -> int:
+    def _other_round(self, number: int, place: int, timeout: Timeout, operation: str) -> int:
         """Return the turn of the named round, if others have come to it meanwhile; else raise."""
         room = self._room
         self._take(Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic))
         try:
             turn = room.words[TURN]
-            self._check_open(turn, operation)
-            if number == round_of(turn):
+            self._check_open(turn, place, operation)
+            now = room.round(turn, place)
+            if number == now:
                 return turn
-            if number < round_of(turn):
-                raise refusals.over(number, turn, operation)
-            error = refusals.to_come(room, self._rank, number, turn, operation)
+            if number < now:
+                raise refusals.over(number, now, operation)
+            error = refusals.to_come(room, self._rank, number, turn, place, operation)
             self._chair.part(turn)
             raise error
         finally:
@@ -136,7 +156,12 @@ class Attendant:
                 self._decide(do, turn)
                 do = ""
             if (now := words[TURN]) != turn:
-                return self._ended(turn, now, operation)
+                passed = self._ended(turn, now, operation)
+                if passed is not None:
+                    return passed
+                turn = self._standing
+                do = self._again(turn, operation)
+                continue
             if self._turns and self._passes(turn):
                 continue
             if deadline is None:
@@ -152,29 +177,28 @@ class Attendant:
                     raise stopped
                 if room.closing:
                     raise ClosedError(f"{operation}: the meeting was closed meanwhile", operation=operation)
-                raise refusals.timed_out(room, self._rank, turn, operation, deadline.waited())
+                raise refusals.timed_out(room, self._rank, turn, self._place, operation, deadline.waited())
 
     def _write(self, label: str) -> None:
         """What the arrival will be for."""
         if label != self._label:
-            self._mine = refusals.store_label(self._room, self.line, label)
+            self._number_of_label = refusals.store_label(self._room, self.line, label)
             self._label = label
-        self._room.words[self._number] = self._mine
+        self._mine = self._room.words[self._number] = self._place * PLACE + self._number_of_label
 
-    @staticmethod
-    def _over(deadline: Deadline) -> bool:
+    def _over(self, deadline: Deadline) -> bool:
         return deadline.remaining() == 0
 
     # -- looking -------------------------------------------------------------------------------------------------------
 
     def _all_here(self, turn: int) -> bool:
-        """Whether all have arrived, or some that can never meet."""
+        """Whether all have arrived, or some at this barrier that can never meet."""
         words, mine = self._room.words, self._mine
         for lives, first, second in self._places:
             place = second if words[lives] & 2 else first
             if words[place] != turn:
                 return False
-            if words[place + 1] != mine:
+            if (theirs := words[place + 1]) != mine and theirs // PLACE == mine // PLACE:
                 return True
         return True
 
@@ -237,16 +261,18 @@ class Attendant:
 
     def _pass(self, turn: int) -> None:
         """Nobody can take an arrival back now."""
-        words = self._room.words
+        words, together = self._room.words, True
         for lives, first, second in self._places:
             place = second if words[lives] & 2 else first
             if words[place] != turn:
                 return
-            if words[place + 1] != self._mine:
-                break
+            if (theirs := words[place + 1]) != self._mine:
+                if theirs // PLACE == self._place:
+                    break
+                together = False
         else:
-            if not self._mine or self._same_labels():
-                self._chair.store(next_round(turn))
+            if together and (not self._number_of_label or self._same_labels()):
+                self._chair.pass_(turn, self._place)
                 return
         self._chair.part(turn)
 
@@ -259,19 +285,32 @@ class Attendant:
 
     # -- the end of a wait ---------------------------------------------------------------------------------------------
 
-    def _ended(self, turn: int, now: int, operation: str) -> int:
+    def _ended(self, turn: int, now: int, operation: str) -> int | None:
+        """Return the round that was passed; None when all endings were about other barriers: the wait goes on."""
         room, words = self._room, self._room.words
         self._standing = NOBODY
-        if round_of(now) > round_of(turn):
-            if words[LIVES + self._rank] != self._life:
-                raise self._fenced(operation)
-            return round_of(turn)
-        after = next_turn(turn, 0)
-        why = words[why_of(after)]
-        kind = KINDS[why % 4] if why // 16 == after // 4 else "unknown"
-        if kind == "broken":
-            self.told = after
-        raise refusals.ended(room, kind, turn, operation)
+        while round_of(now) == round_of(turn):
+            after = next_turn(turn, 0)
+            kind, place = read_why(words[why_of(after)], after)
+            if kind != "reset" and (kind != "broken" or place == self._place):
+                if kind == "broken":
+                    self.told[place] = after
+                raise refusals.ended(room, kind, turn, self._place, operation)
+            turn, now = after, words[TURN]
+            if turn // ENDING == now // ENDING:
+                self._standing = now
+                return None
+        if words[LIVES + self._rank] != self._life:
+            raise self._fenced(operation)
+        return round_of(turn)
+
+    def _again(self, turn: int, operation: str) -> str:
+        """Arrive in a turn that began with an ending that was about another barrier."""
+        if self._room.words[LIVES + self._rank] != self._life:
+            self._standing = NOBODY
+            raise self._fenced(operation)
+        self._write(self._label or "")
+        return self._arrive(turn)
 
     def _fenced(self, operation: str) -> FencedError:
         return FencedError(

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, SignalMismatchError
 from fdcomm.forksafety import close_in_child
-from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape
+from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape, round_of
 from fdcomm.ring.board import Plain
 from fdcomm.ring.gone import Gone
 from fdcomm.ring.locks import KernelLocks
@@ -27,7 +27,7 @@ from fdcomm.signals.segment import Segment
 
 __all__ = ("Hall", "Lines", "Room")
 
-_HEADER: Final = struct.Struct("=3q")
+_HEADER: Final = struct.Struct("=4q")
 _DECIDES: Final = 0
 _FIRST_PAUSE_S: Final = 0.00002
 _LONGEST_PAUSE_S: Final = 0.002
@@ -56,6 +56,7 @@ class Room:
         fd: What the lock of who decides is taken with.
         fenced: Barriers of others do not reach this process: it has to run a fence after a store before a look.
         closing: Another thread closes this process's handle.
+        names: Of the barriers that meet here in turn, for errors.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Room:
         self.fd = fd
         self.fenced = not kernel.joins_barriers()
         self.closing = False
+        self.names: tuple[str, ...] = ()
         self._mutex = threading.Lock()
 
     def try_take(self) -> bool:
@@ -116,6 +118,14 @@ class Room:
             self.kernel.give(self.fd, _DECIDES)
         finally:
             self._mutex.release()
+
+    def round(self, turn: int, place: int) -> int:
+        """How often the barrier of a place was passed before a turn: the number of its round.
+
+        Only what is newer than a pass and a half can overwrite that, so a rank that is counted in the turn reads it
+        right. Anybody else looks again whether the turn is still the same.
+        """
+        return round_of(turn) if self.shape.places == 1 else int(self.words[self.shape.passes(turn, place)])
 
     def label(self, line: int) -> str:
         """The label of a line."""
@@ -203,8 +213,8 @@ class Hall:
         try:
             segment = open_segment(files, full_name(name, None), deadline)
             found = segment.data()[: _HEADER.size]
-            magic, version, ranks = _HEADER.unpack(found) if len(found) == _HEADER.size else (0, 0, 0)
-            shape = Shape(ranks)
+            magic, version, *numbers = _HEADER.unpack(found) if len(found) == _HEADER.size else (0, 0, 0, 0)
+            shape = Shape(*numbers)
             if (magic, version) != shape.header()[:2] or segment.nbytes != shape.nbytes:
                 raise SignalMismatchError(f"{name!r} is no meeting of this version of fdcomm", operation="attach")
             return cls(segment, shape)

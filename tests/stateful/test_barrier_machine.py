@@ -48,13 +48,15 @@ def test_every_action_occurs_where_ranks_meet_in_shared_memory(remote: tuple[int
 
 
 @pytest.mark.multiproc
-@pytest.mark.parametrize("lost", ["label", "number"])
+@pytest.mark.parametrize("lost", ["label", "number", "place"])
 def test_a_fault_of_the_meeting_is_found(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     """Handles that do not say what a wait is for."""
     wait = MeetingPath.wait
 
-    def forget(self: MeetingPath, label: str, number: int | None, limit: float | None, operation: str) -> int:
-        said = ("", number) if lost == "label" else (label, None)
+    def forget(
+        self: MeetingPath, place: int, label: str, number: int | None, limit: float | None, operation: str
+    ) -> int:
+        said = {"label": (place, "", number), "number": (place, label, None), "place": (0, label, number)}[lost]
         return wait(self, *said, None if limit is None else min(limit, 2.0), operation)
 
     monkeypatch.setattr(MeetingPath, "wait", forget)
