@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from fdcomm.deadline import Deadline
+from fdcomm.deadline import Deadline, Timeout
 from fdcomm.errors import ClosedError, FdcommError, FencedError, HostLostError, PeerLostError, ProtocolViolationError
 from fdcomm.host import refusals
 from fdcomm.meeting import members
@@ -74,7 +74,7 @@ class MeetingPath:
         """It was aborted, and not reset."""
         return bool(self._room.words[TURN] & BROKEN << place)
 
-    def wait(self, place: int, label: str, number: int | None, limit: float | None, operation: str) -> int:
+    def wait(self, place: int, label: str, number: int | None, timeout: Timeout, operation: str) -> int:
         """Arrive, and wait until every rank has. Returns the rank. Errors: as ``RankBarrier.wait``."""
         self._look_at_host(operation)
         if not self._busy.acquire(False):
@@ -82,7 +82,7 @@ class MeetingPath:
                 f"{operation}: rank {self._rank} waits there already, in another thread", operation=operation
             )
         try:
-            self._attendant.wait(shortened(label), limit, operation, number, place)
+            self._attendant.wait(label and shortened(label), timeout, operation, number, place)
         except PeerLostError as error:
             if self._rank in error.missing or not self._is_alive():  # ranks that wait through the host go with it
                 raise refusals.host_gone(operation) from error

@@ -10,11 +10,11 @@ Of barriers that are used in turn, an ending may be about another one: then the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from fdcomm.deadline import Deadline, Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, FdcommError, FencedError
+from fdcomm.errors import ClosedError, ConfigError, FdcommError
 from fdcomm.meeting import refusals
 from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.hall import Room
@@ -73,6 +73,8 @@ class Attendant:
             (LIVES + rank, shape.of_line(rank, ARRIVAL), shape.of_line(shape.ranks + rank, ARRIVAL))
             for rank in range(shape.ranks)
         )
+        self._lives = LIVES + rank
+        self._closed: Sequence[int] = [closed_to(place) for place in range(shape.places)]
         self._label: str | None = None
         self._number_of_label = 0
         self._place = 0
@@ -93,11 +95,12 @@ class Attendant:
         """
         if self._standing != NOBODY and place != self._place:
             self._take_back(timeout, operation)
-        if self._standing != NOBODY:
-            # The last wait was interrupted, or could not take its arrival back: it goes on.
+        if self._standing != NOBODY:  # the last wait was interrupted, or could not take its arrival back: it goes on
             return self._until(self._standing, "", timeout, operation)
-        turn = self._room.words[TURN]
-        self._check_open(turn, place, operation)
+        words = self._room.words
+        turn = words[TURN]
+        if turn & self._closed[place] or words[self._lives] != self._life:
+            raise self._refused(turn, place, operation)
         if number is not None and number != self._room.round(turn, place):
             turn = self._other_round(number, place, timeout, operation)
         self._place = place
@@ -118,14 +121,13 @@ class Attendant:
         self._decide("withdraw", self._standing)
         self._standing = NOBODY
 
-    def _check_open(self, turn: int, place: int, operation: str) -> None:
-        """Raise if nobody may wait in this turn, or not this process: who is given up after it has an old turn."""
-        if turn & closed_to(place):
-            if turn & closed_to(place) & ~LOST:
-                self.told[place] = turn
-            raise refusals.not_open(self._room, turn, place, operation)
-        if self._room.words[LIVES + self._rank] != self._life:
-            raise self._fenced(operation)
+    def _refused(self, turn: int, place: int, operation: str) -> FdcommError:
+        """Nobody may wait in this turn, or not this process: who is given up after the look at it has an old turn."""
+        if not (closed := turn & self._closed[place]):
+            return refusals.fenced(self._rank, operation)
+        if closed != LOST:
+            self.told[place] = turn
+        return refusals.not_open(self._room, turn, place, operation)
 
     def _other_round(self, number: int, place: int, timeout: Timeout, operation: str) -> int:
         """Return the turn of the named round, if others have come to it meanwhile; else raise."""
@@ -133,7 +135,8 @@ class Attendant:
         self._take(Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic))
         try:
             turn = room.words[TURN]
-            self._check_open(turn, place, operation)
+            if turn & self._closed[place] or room.words[self._lives] != self._life:
+                raise self._refused(turn, place, operation)
             now = room.round(turn, place)
             if number == now:
                 return turn
@@ -151,7 +154,7 @@ class Attendant:
         while True:
             if do:
                 if not room.try_take():
-                    deadline = deadline or Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic)
+                    deadline = deadline or self._deadline(turn, timeout, operation)
                     self._take(deadline)
                 self._decide(do, turn)
                 do = ""
@@ -165,7 +168,7 @@ class Attendant:
             if self._turns and self._passes(turn):
                 continue
             if deadline is None:
-                deadline = Deadline(timeout_seconds(timeout, operation), room.runtime.monotonic)
+                deadline = self._deadline(turn, timeout, operation)
             stopped = self.stop()
             if stopped is None and not room.closing and not self._over(deadline):
                 do = self._sleep(turn, deadline)
@@ -179,8 +182,19 @@ class Attendant:
                     raise ClosedError(f"{operation}: the meeting was closed meanwhile", operation=operation)
                 raise refusals.timed_out(room, self._rank, turn, self._place, operation, deadline.waited())
 
+    def _deadline(self, turn: int, timeout: Timeout, operation: str) -> Deadline:
+        """When the wait has to end. Most waits end before anybody asks."""
+        clock = self._room.runtime.monotonic
+        try:
+            return Deadline(timeout_seconds(timeout, operation), clock)
+        except ConfigError:  # it is told of nothing else, so nobody may count it
+            self._take(Deadline(GRACE_S, clock))
+            self._decide("withdraw", turn)
+            self._standing = NOBODY
+            raise
+
     def _write(self, label: str) -> None:
-        """What the arrival will be for."""
+        """Store what the arrival will be for."""
         if label != self._label:
             self._number_of_label = refusals.store_label(self._room, self.line, label)
             self._label = label
@@ -271,17 +285,10 @@ class Attendant:
                     break
                 together = False
         else:
-            if together and (not self._number_of_label or self._same_labels()):
+            if together and (not self._number_of_label or self._room.same_labels(self.line)):
                 self._chair.pass_(turn, self._place)
                 return
         self._chair.part(turn)
-
-    def _same_labels(self) -> bool:
-        """Numbers of labels may be the same by chance."""
-        room, words = self._room, self._room.words
-        lives = (words[LIVES + rank] for rank in range(room.shape.ranks))
-        lines = (room.shape.line(rank, life) for rank, life in enumerate(lives))
-        return all(room.same_label(self.line, line) for line in lines)
 
     # -- the end of a wait ---------------------------------------------------------------------------------------------
 
@@ -300,21 +307,14 @@ class Attendant:
             if turn // ENDING == now // ENDING:
                 self._standing = now
                 return None
-        if words[LIVES + self._rank] != self._life:
-            raise self._fenced(operation)
+        if words[self._lives] != self._life:
+            raise refusals.fenced(self._rank, operation)
         return round_of(turn)
 
     def _again(self, turn: int, operation: str) -> str:
         """Arrive in a turn that began with an ending that was about another barrier."""
-        if self._room.words[LIVES + self._rank] != self._life:
+        if self._room.words[self._lives] != self._life:
             self._standing = NOBODY
-            raise self._fenced(operation)
+            raise refusals.fenced(self._rank, operation)
         self._write(self._label or "")
         return self._arrive(turn)
-
-    def _fenced(self, operation: str) -> FencedError:
-        return FencedError(
-            f"{operation}: rank {self._rank} was given up, and this process is not it any more; attach again",
-            operation=operation,
-            missing=(self._rank,),
-        )

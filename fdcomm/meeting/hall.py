@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, SignalMismatchError
 from fdcomm.forksafety import close_in_child
-from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape, round_of
+from fdcomm.meeting.layout import FLAGS, LIVES, MOST_RANKS, TURN, Shape, round_of
 from fdcomm.ring.board import Plain
 from fdcomm.ring.gone import Gone
 from fdcomm.ring.locks import KernelLocks
@@ -133,11 +133,14 @@ class Room:
         length = self.labels[at]
         return bytes(self.labels[at + 1 : at + 1 + length]).decode(errors="replace")
 
-    def same_label(self, one: int, other: int) -> bool:
-        """Whether two lines have the same label."""
-        a, b = self.shape.label(one), self.shape.label(other)
-        length = self.labels[a]
-        return bool(self.labels[a : a + 1 + length] == self.labels[b : b + 1 + length])
+    def same_labels(self, line: int) -> bool:
+        """Whether the lines of all ranks have the label of this one: numbers of labels may be the same by chance."""
+        shape, labels = self.shape, self.labels
+        at = shape.label(line)
+        length = 1 + labels[at]
+        lines = (shape.line(rank, self.words[LIVES + rank]) for rank in range(shape.ranks))
+        others = map(shape.label, lines)
+        return all(labels[other : other + length] == labels[at : at + length] for other in others)
 
 
 def _busy(operation: str, deadline: Deadline) -> CommTimeoutError:

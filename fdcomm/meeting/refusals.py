@@ -11,6 +11,7 @@ from fdcomm.errors import (
     CommTimeoutError,
     ConfigError,
     FdcommError,
+    FencedError,
     PeerLostError,
 )
 from fdcomm.meeting.hall import Room
@@ -31,6 +32,7 @@ from fdcomm.meeting.layout import (
 
 __all__ = (
     "ended",
+    "fenced",
     "lost",
     "missing",
     "not_open",
@@ -95,6 +97,15 @@ def lost(room: Room) -> tuple[int, ...]:
 def not_open(room: Room, turn: int, place: int, operation: str) -> FdcommError:
     """Nobody may begin to wait."""
     return _lost(room, turn, place, operation) if turn & LOST else _broken(room, turn, place, operation)
+
+
+def fenced(rank: int, operation: str) -> FencedError:
+    """The process is not the rank's any more."""
+    return FencedError(
+        f"{operation}: rank {rank} was given up, and this process is not it any more; attach again",
+        operation=operation,
+        missing=(rank,),
+    )
 
 
 def over(number: int, now: int, operation: str) -> BarrierMismatchError:

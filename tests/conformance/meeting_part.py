@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import BarrierBrokenError, CommTimeoutError, FencedError, PeerLostError
+from fdcomm.errors import BarrierBrokenError, CommTimeoutError, FdcommError, FencedError, PeerLostError
 from fdcomm.meeting import members
 from fdcomm.meeting.attendant import Attendant
 from fdcomm.meeting.chair import Chair
@@ -22,6 +22,7 @@ from fdcomm.meeting.layout import (
     PLACE,
     STATE,
     TURN,
+    closed_to,
     endings_of,
     next_round,
     next_turn,
@@ -49,15 +50,29 @@ def turn_of(turn: int) -> int:
     return turn if turn < 0 else (turn // 16) * next_round(0) + turn % 16 // 4 * ENDING + turn % 4
 
 
+class _ClosedTo(Sequence[int]):
+    """At which barrier a wait is, is known when it begins to look at the turn."""
+
+    def __init__(self, part: MeetingPart, process: int) -> None:
+        self._part, self._process = part, process
+
+    def __getitem__(self, place: Any) -> Any:
+        return closed_to(self._part.place(self._process))
+
+    def __len__(self) -> int:
+        return self._part.config.places
+
+
 class _Asked(Attendant):
     """Its time is over when the model says so: that look at the clock is a step of its own."""
 
     def __init__(self, part: MeetingPart, scheduling: ControlledRuntime, number: int, rank: int, life: int) -> None:
         super().__init__(part.bed.room(number), rank, life, turns=0)
         self._part, self._scheduling, self._process = part, scheduling, number
+        self._closed = _ClosedTo(part, number)
 
-    def _check_open(self, turn: int, place: int, operation: str) -> None:
-        super()._check_open(turn, self._part.place(self._process), operation)
+    def _refused(self, turn: int, place: int, operation: str) -> FdcommError:
+        return super()._refused(turn, self._part.place(self._process), operation)
 
     def _write(self, label: str) -> None:
         self._place = self._part.place(self._process)
@@ -222,6 +237,8 @@ class MeetingPart(Part):
             self.asked = action.name.removeprefix("Ask").lower()
         elif action.name == "Timeout":
             self.late.add(p)
+        elif action.name == "SeeNext":
+            self.late.discard(p)  # the model may see only later again that its time is over
         elif action.name == "RaiseFlag":
             return 2
         elif action.name in ("Scan", "Rescan", "LookLocked"):
