@@ -26,6 +26,7 @@ from fdcomm.meeting.layout import (
     NOBODY,
     NUMBER,
     PLACE,
+    ROUND,
     TURN,
     closed_to,
     next_turn,
@@ -105,7 +106,16 @@ class Attendant:
             turn = self._other_round(number, place, timeout, operation)
         self._place = place
         self._write(label)
-        return self._until(turn, self._arrive(turn), timeout, operation)
+        do = self._arrive(turn)
+        if not do:  # who has to come gets a processor for a switch
+            for _ in self._turns:
+                if (now := words[TURN]) != turn:
+                    if now > turn | ROUND - 1 and words[self._lives] == self._life:  # nearly always: the next round
+                        self._standing = NOBODY
+                        return turn // ROUND
+                    break
+                _let_others_run()
+        return self._until(turn, do, timeout, operation)
 
     def _arrive(self, turn: int) -> str:
         """Arrive in a turn; return what is to be decided then."""
@@ -165,8 +175,6 @@ class Attendant:
                 turn = self._standing
                 do = self._again(turn, operation)
                 continue
-            if self._turns and self._passes(turn):
-                continue
             if deadline is None:
                 deadline = self._deadline(turn, timeout, operation)
             stopped = self.stop()
@@ -215,15 +223,6 @@ class Attendant:
             if (theirs := words[place + 1]) != mine and theirs // PLACE == mine // PLACE:
                 return True
         return True
-
-    def _passes(self, turn: int) -> bool:
-        """Look for another turn, and let others run in between: who has to come gets a processor for a switch."""
-        words = self._room.words
-        for _ in self._turns:
-            _let_others_run()
-            if words[TURN] != turn:
-                return True
-        return False
 
     def _sleep(self, turn: int, deadline: Deadline) -> str:
         """Sleep until the turn is another one; return what is to be decided then."""

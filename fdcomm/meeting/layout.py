@@ -34,6 +34,7 @@ __all__ = (
     "NUMBER",
     "PID",
     "PLACE",
+    "ROUND",
     "STATE",
     "TURN",
     "Shape",
@@ -61,8 +62,8 @@ BROKEN: Final = 2
 ENDING: Final = 2 << MOST_PLACES
 STATE: Final = ENDING - 1
 ANY_BROKEN: Final = STATE - LOST
-_ROUND: Final = ENDING << 16
-MOST_ENDINGS: Final = _ROUND // ENDING - 1
+ROUND: Final = ENDING << 16
+MOST_ENDINGS: Final = ROUND // ENDING - 1
 KINDS: Final = ("mismatch", "lost", "broken", "reset")
 
 _LINE: Final = 8
@@ -95,17 +96,17 @@ NOBODY: Final = -1
 
 def round_of(turn: int) -> int:
     """The number of the round."""
-    return turn // _ROUND
+    return turn // ROUND
 
 
 def endings_of(turn: int) -> int:
     """How many waits of the round have ended without a pass."""
-    return turn % _ROUND // ENDING
+    return turn % ROUND // ENDING
 
 
 def next_round(turn: int) -> int:
     """The turn after a pass. A barrier that is aborted stays so when another one is passed."""
-    return turn - turn % _ROUND + _ROUND + turn % ENDING
+    return turn - turn % ROUND + ROUND + turn % ENDING
 
 
 def next_turn(turn: int, state: int) -> int:
@@ -168,7 +169,7 @@ class Shape(NamedTuple):
 
     def passes(self, turn: int, place: int) -> int:
         """The word that says how often a barrier was passed before that turn, if there are several."""
-        return _COUNTS + turn // _ROUND % 2 * MOST_PLACES + place
+        return _COUNTS + turn // ROUND % 2 * MOST_PLACES + place
 
     def header(self) -> tuple[int, ...]:
         """The words that say what it is."""
