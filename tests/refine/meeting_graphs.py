@@ -34,7 +34,6 @@ SMALL = (
     "somebody aborts, and undoes that",
     "a rank is in another round",
     "one of two barriers is aborted, and that is undone",
-    "two barriers",
 )
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
