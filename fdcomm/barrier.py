@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, RankError
-from fdcomm.host.layout import barrier_group
+from fdcomm.host.layout import barrier_channel
 
 if TYPE_CHECKING:
     from fdcomm.handle import Handle
@@ -23,10 +23,13 @@ class RankBarrier:
     of a hang.
     """
 
-    def __init__(self, handle: Handle, name: str, kind: str) -> None:
+    __slots__ = ("_channel", "_handle", "_name", "_place")
+
+    def __init__(self, handle: Handle, name: str, channel: str, place: int) -> None:
         self._handle = handle
         self._name = name
-        self._channel = f"barriers.{barrier_group(kind, name)}"
+        self._channel = channel
+        self._place = place
 
     def wait(self, timeout: Timeout = DEFAULT, *, label: str = "", generation: int | None = None) -> int:
         """Arrive, and wait until every rank has. Actions Arrive, Pass.
@@ -50,19 +53,23 @@ class RankBarrier:
             ProtocolViolationError: Another thread of the rank waits at this barrier, or at one that is used in turn.
             RankError: The handle has no rank.
         """
-        name = f"{self._name}.wait"
-        limit = timeout_seconds(timeout, name)
+        handle, name = self._handle, f"{self._name}.wait"
+        if timeout is not DEFAULT:
+            timeout = timeout_seconds(timeout, name)
         if not isinstance(label, str):
             raise ConfigError(f"{name}: label={label!r} must be a string", operation=name)
         if generation is not None and (type(generation) is not int or generation < 0):
             raise ConfigError(f"{name}: generation={generation!r} must be a number from 0, or None", operation=name)
-        if self._handle.client_id < 0:
-            raise RankError(f"{name}: this handle has no client_id", operation=name)
-        meeting = self._handle._meeting(self._channel, name)
+        meeting = handle._meetings.get(self._channel)  # it looks by itself whether the handle may be used
+        if meeting is None:
+            if handle.client_id < 0:
+                raise RankError(f"{name}: this handle has no client_id", operation=name)
+            meeting = handle._meeting(self._channel, name)
         if meeting is not None:
-            return meeting.wait(label, generation, limit, name)
+            return meeting.wait(self._place, label, generation, timeout, name)
+        limit = timeout_seconds(timeout, name)
         args = (self._name, label, generation, limit)
-        index: int = self._handle._act(self._channel, "wait", *args, timeout=limit, name=name)
+        index: int = handle._act(self._channel, "wait", *args, timeout=limit, name=name)
         return index
 
     def reset(self) -> None:
@@ -72,7 +79,7 @@ class RankBarrier:
         look at :attr:`broken`. So the reset that FastDeploy's ranks make after each wait does nothing, however late.
         """
         name = f"{self._name}.reset"
-        told = self._handle._told(self._channel, name)
+        told = self._handle._told(self._channel, self._place, name)
         if told is None:
             return  # there is nothing to undo
         self._handle._act(self._channel, "reset", self._name, *told, name=name)
@@ -118,8 +125,12 @@ class NamedBarrier:
 
     def __set_name__(self, owner: type[Handle], name: str) -> None:
         self._name = name
+        self._where: dict[str, tuple[str, int]] = {}
 
     def __get__(self, handle: Handle | None, owner: type[Handle]) -> RankBarrier:
         if handle is None:
             raise AttributeError(f"{owner.__name__}.{self._name} is an attribute of instances")
-        return RankBarrier(handle, self._name, handle._kind)
+        where = self._where.get(handle._kind)
+        if where is None:
+            where = self._where[handle._kind] = barrier_channel(handle._kind, self._name)
+        return RankBarrier(handle, self._name, *where)

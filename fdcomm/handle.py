@@ -7,6 +7,7 @@ from typing import Any
 
 from fdcomm.deadline import Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, ConfigError, MemoryOrderError, RankError, SignalError
+from fdcomm.host.layout import BARRIER_GROUPS
 from fdcomm.host_path import HostPath
 from fdcomm.items import pickled, unpickled
 from fdcomm.meeting_path import MeetingPath
@@ -43,6 +44,7 @@ class Handle(Session):
                 with contextlib.suppress(SignalError, MemoryOrderError):
                     path = self._meetings[channel] = MeetingPath(
                         self._welcome["meetings"][channel],
+                        BARRIER_GROUPS[self._kind][channel.partition(".")[2]],
                         self.client_id,
                         self._runtime,
                         self._look_at_host,
@@ -51,14 +53,14 @@ class Handle(Session):
                     )
         return path
 
-    def _told(self, channel: str, name: str) -> tuple[int, ...] | None:
+    def _told(self, channel: str, place: int, name: str) -> tuple[int, ...] | None:
         """Return what a reset has to say; None when a look at the barrier's meeting says that it is not aborted."""
         self._use(name)
         path = self._meetings.get(channel)
         if path is None:
             return ()
         self._look_at_host(name)
-        return (path.told,) if path.broken else None
+        return (path.told(place),) if path.broken(place) else None
 
     def _put(self, protocol: str, item: Any, timeout: Timeout, name: str, count: int = 1) -> None:
         """Give an item, in which are ``count`` things, to every rank of a broadcast channel."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from fdcomm.deadline import Deadline
+from fdcomm.deadline import Deadline, Timeout
 from fdcomm.errors import ClosedError, FdcommError, FencedError, HostLostError, PeerLostError, ProtocolViolationError
 from fdcomm.host import refusals
 from fdcomm.meeting import members
@@ -27,10 +27,11 @@ _CLOSE_S: Final = 5.0
 
 
 class MeetingPath:
-    """One handle's rank in the meeting of one barrier. The host has been asked for the rank.
+    """One handle's rank in the meeting of a group of barriers. The host has been asked for the rank.
 
     Args:
         name: The meeting.
+        barriers: Which meet in it in turn.
         rank: The handle's rank.
         runtime: Time.
         look_at_host: Raises HostLostError when the host is gone, and ClosedError when the handle is closed.
@@ -41,6 +42,7 @@ class MeetingPath:
     def __init__(
         self,
         name: str,
+        barriers: tuple[str, ...],
         rank: int,
         runtime: Runtime,
         look_at_host: Callable[[str], None],
@@ -56,6 +58,7 @@ class MeetingPath:
         deadline = Deadline(_OPEN_S, runtime.monotonic)
         self._hall = Hall.open(name, None, deadline)
         self._room = self._hall.room
+        self._room.names = barriers
         try:
             self._attendant = Attendant(self._room, rank, members.attach(self._room, rank, deadline))
         except BaseException:
@@ -63,17 +66,15 @@ class MeetingPath:
             raise
         self._attendant.stop = lambda: None if is_alive() else refusals.host_gone("wait")
 
-    @property
-    def told(self) -> int:
+    def told(self, place: int) -> int:
         """The last turn in which a wait saw that the barrier was aborted."""
-        return self._attendant.told
+        return self._attendant.told[place]
 
-    @property
-    def broken(self) -> bool:
+    def broken(self, place: int) -> bool:
         """It was aborted, and not reset."""
-        return bool(self._room.words[TURN] & BROKEN)
+        return bool(self._room.words[TURN] & BROKEN << place)
 
-    def wait(self, label: str, number: int | None, limit: float | None, operation: str) -> int:
+    def wait(self, place: int, label: str, number: int | None, timeout: Timeout, operation: str) -> int:
         """Arrive, and wait until every rank has. Returns the rank. Errors: as ``RankBarrier.wait``."""
         self._look_at_host(operation)
         if not self._busy.acquire(False):
@@ -81,7 +82,7 @@ class MeetingPath:
                 f"{operation}: rank {self._rank} waits there already, in another thread", operation=operation
             )
         try:
-            self._attendant.wait(shortened(label), limit, operation, number)
+            self._attendant.wait(label and shortened(label), timeout, operation, number, place)
         except PeerLostError as error:
             if self._rank in error.missing or not self._is_alive():  # ranks that wait through the host go with it
                 raise refusals.host_gone(operation) from error

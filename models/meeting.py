@@ -1,7 +1,7 @@
 """Ranks of one machine meet in shared memory, one load or store at a time: twin of ``tla/meeting/Meeting.tla``.
 
 Processes are numbers: ranks 0 .. N-1, N who is no rank and aborts (or undoes that) or gives rank 0 up, N+1 who comes
-for rank 0 then.
+for rank 0 then. Barriers that are used in turn share all words; what a wait is for is place * labels + label.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 
 from models.kernel import Action, Model, each
 from models.meeting_decide import Deciding
-from models.meeting_state import Config, Mem, State, count, gen
+from models.meeting_state import Config, Mem, State, count, ended, gen
 from models.store_buffers import flush, load, moved, put
 
 __all__ = ("Meeting",)
@@ -38,6 +38,7 @@ class Meeting(Deciding, Model[State]):
             "SeeTurn": (waiters, self.see_turn),
             "SeeStanding": (waiters, self.see_standing),
             "SeeWhy": (waiters, self.see_why),
+            "SeeNext": (waiters, self.see_next),
             "Timeout": (sorted(config.timed), self.timeout),
             "RaiseFlag": (waiters, self.raise_flag),
             "BarrierReaches": (waiters, self.barrier_reaches),
@@ -53,6 +54,7 @@ class Meeting(Deciding, Model[State]):
             "LookLocked": (everybody, self.look_locked),
             "StoreWithdrawn": (everybody, self.store_withdrawn),
             "StoreLife": (everybody, self.store_life),
+            "StoreCount": (everybody, self.store_count),
             "StoreWhy": (everybody, self.store_why),
             "StoreTurn": (everybody, self.store_turn),
             "LoadFlags": (everybody, self.load_flags),
@@ -78,7 +80,9 @@ class Meeting(Deciding, Model[State]):
         """Nobody waits."""
         size, zeros = len(self.everybody), (0,) * len(self.everybody)
         yield State(
-            mem=Mem((0,), (-1,) * size, zeros, zeros, (0,) * self.config.ranks, ("none",) * 4),
+            mem=Mem(
+                (0,), (-1,) * size, zeros, zeros, (0,) * self.config.ranks, ("none",) * 4, (0,) * 2 * self.config.places
+            ),
             buf=((),) * size,
             pc=tuple("out" if p in self.ranks else "ask" if p == self.owner else "away" for p in self.everybody),
             at=zeros,
@@ -100,10 +104,10 @@ class Meeting(Deciding, Model[State]):
             if p in self.config.absent or s.pc[p] != "out" or s.calls[p] >= self.config.calls:
                 continue
             turn = load(s, p, "turn", 0)
-            for label in range(self.config.labels):
+            for label in range(self.config.labels * self.config.places):
                 action = Action("Begin", (("label", label), ("process", p)))
                 calls = s.calls[p] + 1
-                if turn % 4 == 0:
+                if turn % 2 == 0 and (turn % 4 < 2 or self.place(label)):
                     there = "life?" if self.guards.ChecksLife else "label"
                     yield action, moved(s, p, there, calls=calls, stamp=turn, label=label)
                 elif label == 0:
@@ -134,7 +138,7 @@ class Meeting(Deciding, Model[State]):
             return None
         found = self._look(s, p)
         if found == "more":
-            return moved(s, p, at, at=s.at[p] + 1)
+            return moved(s, p, at, at=self._further(s, p))
         if found == "missing":
             return moved(s, p, there, at=0)
         return moved(s, p, here, at=0, do="pass")
@@ -162,10 +166,22 @@ class Meeting(Deciding, Model[State]):
         return bool(load(s, p, "life", self.rank_of(p)) == (2 if p == self.second else 0))
 
     def see_why(self, s: State, p: int) -> State | None:
-        """It ended without a pass."""
+        """It ended without a pass. If that was about another barrier, this wait goes on."""
         if s.pc[p] != "why":
             return None
-        return self._tell(s, p, "out", str(load(s, p, "why", count(s.stamp[p]) + 1)))
+        why = str(load(s, p, "why", count(s.stamp[p]) + 1))
+        if why == "reset" or (why == "broken" and self.place(s.label[p]) and self.guards.GoesOn):
+            return moved(s, p, "then", stamp=ended(s.stamp[p], 0))
+        return self._tell(s, p, "out", why)
+
+    def see_next(self, s: State, p: int) -> State | None:
+        """It arrives in the turn that there is now, if no other ending came in between."""
+        if s.pc[p] != "then":
+            return None
+        turn, stamp = load(s, p, "turn", 0), s.stamp[p]
+        if turn // 4 == stamp // 4:
+            return moved(s, p, "life?" if self.guards.ChecksLife else "label", stamp=turn)
+        return moved(s, p, "why" if gen(turn) == gen(stamp) else "mine")
 
     def timeout(self, s: State, p: int) -> State | None:
         """Its time is over."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from models.kernel import Action
 from models.meeting_properties import Claims
-from models.meeting_state import KINDS, STATES, State, both, count, ended, passed
+from models.meeting_state import KINDS, STATES, State, both, count, ended, gen, passed
 from models.store_buffers import load, moved, put
 
 __all__ = ("Deciding",)
@@ -16,13 +16,44 @@ class Deciding(Claims):
     """Steps of who decides. Each is one step of one process, or None when it is not enabled."""
 
     def _look(self, s: State, p: int) -> str:
-        rank = s.at[p]
-        line = self.counted(load(s, p, "life", rank), rank) if self.guards.OwnLine else rank
+        line, labels = self._seen(s, p), self.config.labels
         if load(s, p, "word", line) != s.stamp[p]:
             return "missing"
-        if self.guards.LabelsChecked and load(s, p, "label", line) != s.label[p]:
+        other = load(s, p, "label", line) % labels != s.label[p] % labels
+        if self.guards.LabelsChecked and other and not self._elsewhere(s, p):
             return "differs"
-        return "more" if rank < self.config.ranks - 1 else "all"
+        if s.at[p] % self.config.ranks < self.config.ranks - 1:
+            return "more"
+        if not self._apart(s, p):
+            return "all"
+        return "apart" if self.guards.FindsApart else "missing"
+
+    def _seen(self, s: State, p: int) -> int:
+        """The line of the rank that it looks at."""
+        rank = s.at[p] % self.config.ranks
+        return self.counted(load(s, p, "life", rank), rank) if self.guards.OwnLine else rank
+
+    def _elsewhere(self, s: State, p: int) -> bool:
+        """That rank waits at another barrier."""
+        place = self.place(load(s, p, "label", self._seen(s, p)))
+        return self.guards.PlacesChecked and place != self.place(s.label[p])
+
+    def _apart(self, s: State, p: int) -> bool:
+        """That one or one before it does."""
+        return s.at[p] >= self.config.ranks or self._elsewhere(s, p)
+
+    def _further(self, s: State, p: int) -> int:
+        """The next rank; the number of ranks is added when one was seen at another barrier."""
+        ranks = self.config.ranks
+        return s.at[p] % ranks + 1 + (ranks if self._apart(s, p) else 0)
+
+    def _bank(self, turn: int) -> int:
+        """Where the counts of the round of a turn begin."""
+        return self.config.places * (gen(turn) % 2 if self.guards.TwoBanks else 0)
+
+    @property
+    def _commits(self) -> str:
+        return "count" if self.config.places > 1 else "next"
 
     def _tell(self, s: State, p: int, there: str, what: str) -> State:
         return moved(s, p, there, told=s.told[p] | {(s.stamp[p], what)})
@@ -74,7 +105,7 @@ class Deciding(Claims):
         if do == "abort":
             return moved(s, p, "give" if turn % 4 // 2 else "why1", stamp=turn)
         if do == "reset":
-            return moved(s, p, "next1" if turn % 4 // 2 else "give", stamp=turn)
+            return moved(s, p, "why1" if turn % 4 // 2 else "give", stamp=turn)
         if do == "part":
             return moved(s, p, "give" if turn % 4 else "why1", stamp=turn)
         if do == "join":
@@ -84,7 +115,7 @@ class Deciding(Claims):
         if turn != s.stamp[p]:
             return moved(s, p, "give")
         if do == "pass":
-            return moved(s, p, "look" if self.guards.LooksAgain else "next", at=0)
+            return moved(s, p, "look" if self.guards.LooksAgain else self._commits, at=0)
         if do == "withdraw":
             return moved(s, p, "clear", at=0)
         first = next((rank for rank in self.ranks if self.gone(s, rank)), None)
@@ -97,8 +128,17 @@ class Deciding(Claims):
         if s.pc[p] != "look":
             return None
         found = self._look(s, p)
-        there = {"more": "look", "all": "next", "differs": "why1", "missing": "give"}[found]
-        return moved(s, p, there, at=s.at[p] + 1 if found == "more" else 0)
+        there = {"more": "look", "all": self._commits, "differs": "why1", "apart": "why1", "missing": "give"}[found]
+        return moved(s, p, there, at=self._further(s, p) if found == "more" else 0)
+
+    def store_count(self, s: State, p: int) -> State | None:
+        """How often each barrier was passed, where nobody looks before the turn says so."""
+        if s.pc[p] != "count":
+            return None
+        place, stamp, last = s.at[p], s.stamp[p], s.at[p] == self.config.places - 1
+        passes = load(s, p, "passes", self._bank(stamp) + place) + (place == self.place(s.label[p]))
+        after = moved(s, p, "next" if last else "count", at=0 if last else place + 1)
+        return put(after, p, "passes", self._bank(passed(stamp)) + place, passes)
 
     def store_withdrawn(self, s: State, p: int) -> State | None:
         """Only its own process stores there."""

@@ -33,12 +33,18 @@ class Claims:
             "OneFate": self.one_fate,
             "OneEach": self.one_each,
             "Reasons": self.reasons,
+            "OwnAbort": self.own_abort,
+            "Counts": self.counts,
             "NoLostWakeUp": self.no_lost_wake_up,
         }
 
     def rank_of(self, p: int) -> int:
         """The rank of a process."""
         return 0 if p == self.second else p
+
+    def place(self, label: int) -> int:
+        """At which barrier a wait is that is for this."""
+        return label // self.config.labels
 
     def line(self, p: int) -> int:
         """Where a process stores."""
@@ -49,10 +55,10 @@ class Claims:
         return self.second if rank == 0 and life >= 2 else rank
 
     def pass_needs_all(self, s: State) -> bool:
-        """A round that was passed had all ranks in it, with one label."""
+        """A round that was passed had all ranks in it, at one barrier, with one label."""
         turns = {turn for told in s.told for turn, what in told if what == "passed"}
         came = {(self.rank_of(p), *arrival) for p in self.everybody if p != self.owner for arrival in s.came[p]}
-        labels = range(self.config.labels)
+        labels = range(self.config.labels * self.config.places)
         return all(any(all((r, turn, label) in came for r in self.ranks) for label in labels) for turn in turns)
 
     def one_fate(self, s: State) -> bool:
@@ -61,9 +67,9 @@ class Claims:
         for told in s.told:
             for turn, what in told:
                 if what != "refused":
-                    fates.setdefault(turn, set()).add(what)
-        rounds = [gen(turn) for turn, ends in fates.items() if "passed" in ends]
-        if len(rounds) != len(set(rounds)):
+                    fates.setdefault(turn // 4, set()).add(what)
+        passed = {turn for told in s.told for turn, what in told if what == "passed"}
+        if len(passed) != len({gen(turn) for turn in passed}):
             return False
         return all(len(ends) == 1 or ("passed" not in ends and len(ends - {"timeout"}) == 1) for ends in fates.values())
 
@@ -76,6 +82,28 @@ class Claims:
     def reasons(self, s: State) -> bool:
         """There is always a reason that can be said."""
         return all(what != "none" for told in s.told for _, what in told)
+
+    def own_abort(self, s: State) -> bool:
+        """Only waits at the barrier that was aborted end by that."""
+        return all(
+            any(turn // 4 == end // 4 and not self.place(label) for turn, label in s.came[p])
+            for p in self.everybody
+            for end, what in s.told[p]
+            if what == "broken"
+        )
+
+    def counts(self, s: State) -> bool:
+        """The counts are right as soon as the turn says so, and each pass is counted where it was."""
+        places = self.config.places
+        if places == 1:
+            return True
+        turn = s.mem.turn[0]
+        bank = places * (gen(turn) % 2 if self.guards.TwoBanks else 0)
+        found = s.mem.passes[bank : bank + places]
+        ends = {turn for told in s.told for turn, what in told if what == "passed"}
+        where = {turn: {self.place(label) for came in s.came for at, label in came if at == turn} for turn in ends}
+        passes = [next(iter(at)) for at in where.values() if len(at) == 1]  # nobody has given up elsewhere in it
+        return sum(found) == gen(turn) and all(found[place] >= passes.count(place) for place in range(places))
 
     def all_here(self, s: State, turn: int) -> bool:
         """Everybody who is counted has arrived in a turn, and has not given up."""

@@ -28,7 +28,14 @@ Store = tuple[str, int, Any]
 End = tuple[int, str]
 
 STATES: Final = {"abort": 2, "fence": 1, "pass": 0, "part": 0}
-KINDS: Final = {"abort": "broken", "fence": "lost", "pass": "mismatch", "join": "lost", "part": "mismatch"}
+KINDS: Final = {
+    "abort": "broken",
+    "fence": "lost",
+    "pass": "mismatch",
+    "join": "lost",
+    "reset": "reset",
+    "part": "mismatch",
+}
 
 
 class Mem(NamedTuple):
@@ -40,6 +47,7 @@ class Mem(NamedTuple):
     flag: tuple[int, ...]
     life: tuple[int, ...]
     why: tuple[str, ...]
+    passes: tuple[int, ...]
 
 
 class State(NamedTuple):
@@ -66,6 +74,10 @@ class Guards(Removable):
     LooksAgain: bool = True
     WithdrawsLocked: bool = True
     LabelsChecked: bool = True
+    PlacesChecked: bool = True
+    FindsApart: bool = True
+    GoesOn: bool = True
+    TwoBanks: bool = True
     FindsDead: bool = True
     CompletesFence: bool = True
     OwnLine: bool = True
@@ -81,6 +93,7 @@ class Config:
 
     ranks: int = 2
     labels: int = 1
+    places: int = 1
     calls: int = 1
     aborts: bool = False
     fences: bool = False
@@ -97,6 +110,7 @@ class Config:
         return {
             "N": self.ranks,
             "L": self.labels,
+            "P": self.places,
             "Calls": self.calls,
             "Aborts": self.aborts,
             "Fences": self.fences,
@@ -121,8 +135,8 @@ def count(turn: int) -> int:
 
 
 def passed(turn: int) -> int:
-    """The turn after a pass."""
-    return (gen(turn) + 1) * 16
+    """The turn after a pass. A barrier that is aborted stays so when another one is passed."""
+    return (gen(turn) + 1) * 16 + turn % 4
 
 
 def ended(turn: int, state: int) -> int:

@@ -16,7 +16,7 @@ from models.store_buffers import load
 
 __all__ = ("accept_channel",)
 
-_BOUNDS = ("ranks", "labels", "calls")
+_BOUNDS = ("ranks", "labels", "places", "calls")
 _OUTCOMES = ("passed", "refused", "timeout", "mismatch", "lost", "broken")
 
 
@@ -28,10 +28,21 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         return Verdict(
             channel, False, 1, f"the first event must be Open, with {', '.join(_BOUNDS)}", json.dumps(opening)
         )
-    ranks, labels, calls = bounds
+    ranks, labels, places, calls = bounds
     waiters, everybody = frozenset((*range(ranks), ranks + 1)), frozenset(range(ranks + 2))
     model = Meeting(
-        Config(ranks, labels, calls, aborts=True, fences=True, parts=True, timed=waiters, mortal=everybody, comes=True)
+        Config(
+            ranks,
+            labels,
+            places,
+            calls,
+            aborts=True,
+            fences=True,
+            parts=True,
+            timed=waiters,
+            mortal=everybody,
+            comes=True,
+        )
     )
     reading = read(rest, lambda event, _: _observe(model, event, opening), json.dumps)
     return reading.ended(judge(model, model.initial(), reading.found, channel))
@@ -61,8 +72,16 @@ def _checks(model: Meeting, p: int) -> dict[str, Callable[[State, State], object
         "StoreWord": lambda a, b: a.stamp[p],
         "SeeTurn": lambda a, b: load(a, p, "turn", 0),
         "StoreTurn": lambda a, b: load(b, p, "turn", 0),
-        "SeeWhy": lambda a, b: _OUTCOMES.index(next(what for turn, what in b.told[p] - a.told[p])),
+        "SeeNext": lambda a, b: load(a, p, "turn", 0),
+        "StoreCount": lambda a, b: b.buf[p][-1][2],
+        "SeeWhy": lambda a, b: _why(a, b, p),
     }
+
+
+def _why(a: State, b: State, p: int) -> int:
+    """What SeeWhy has found: an outcome, or that the ending was about another barrier."""
+    found = [what for turn, what in b.told[p] - a.told[p]]
+    return _OUTCOMES.index(found[0]) if found else len(_OUTCOMES)
 
 
 def _told(s: State, p: int, outcome: str) -> str:

@@ -16,9 +16,19 @@ from tla.trace_events import FORMAT, Event
 __all__ = ("PROTOCOL", "judge")
 
 PROTOCOL = "meeting"
-_BOUNDS = ("ranks", "labels", "calls")
+_BOUNDS = ("ranks", "labels", "places", "calls")
 _OUTCOMES = 6
-_INVARIANTS = ("TypeOK", "PassNeedsAll", "OneFate", "OneEach", "Reasons", "NoLostWakeUp", "Progress")
+_INVARIANTS = (
+    "TypeOK",
+    "PassNeedsAll",
+    "OneFate",
+    "OneEach",
+    "Reasons",
+    "OwnAbort",
+    "Counts",
+    "NoLostWakeUp",
+    "Progress",
+)
 _WAITER = (
     "Begin",
     "SeeLife",
@@ -28,6 +38,7 @@ _WAITER = (
     "SeeTurn",
     "SeeStanding",
     "SeeWhy",
+    "SeeNext",
     "Timeout",
     "RaiseFlag",
     "BarrierReaches",
@@ -45,6 +56,7 @@ _ANYBODY = (
     "LookLocked",
     "StoreWithdrawn",
     "StoreLife",
+    "StoreCount",
     "StoreWhy",
     "StoreTurn",
     "LoadFlags",
@@ -59,6 +71,10 @@ _GUARDS = (
     "LooksAgain",
     "WithdrawsLocked",
     "LabelsChecked",
+    "PlacesChecked",
+    "FindsApart",
+    "GoesOn",
+    "TwoBanks",
     "FindsDead",
     "CompletesFence",
     "OwnLine",
@@ -95,10 +111,11 @@ def judge(traces: Sequence[Sequence[Event]]) -> list[Verdict]:
 
 
 def _config(run: Encoded) -> str:
-    ranks, labels, calls = run.bounds
+    ranks, labels, places, calls = run.bounds
     constants: dict[str, Any] = {
         "N": ranks,
         "L": labels,
+        "P": places,
         "Calls": calls,
         "Aborts": True,
         "Parts": True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ("BARRIER_GROUPS", "BROADCASTS", "CONTROLS", "FIFOS", "GATES", "NOTES", "WITHOUT", "Kind", "barrier_group")
+__all__ = ("BARRIER_GROUPS", "BROADCASTS", "CONTROLS", "FIFOS", "GATES", "NOTES", "WITHOUT", "Kind", "barrier_channel")
 
 Kind: TypeAlias = Literal["worker", "cache"]
 
@@ -64,6 +64,7 @@ BARRIER_GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 }
 
 
-def barrier_group(kind: str, barrier: str) -> str:
-    """Return the group of a named barrier."""
-    return next(group for group, names in BARRIER_GROUPS[kind].items() if barrier in names)
+def barrier_channel(kind: str, barrier: str) -> tuple[str, int]:
+    """Return the channel of a named barrier's group, and its place in the group."""
+    group, names = next(found for found in BARRIER_GROUPS[kind].items() if barrier in found[1])
+    return f"barriers.{group}", names.index(barrier)

@@ -1,4 +1,4 @@
-"""A barrier whose ranks meet in shared memory (``spec/meeting.toml``).
+"""Barriers that are used in turn, or one, whose ranks meet in shared memory (``spec/meeting.toml``).
 
 The host is the control plane: it says who waits for a rank, gives up ranks whose connection is lost, aborts and resets.
 Handles on this machine arrive and pass without it. For those that cannot reach the memory it waits on their behalf: to
@@ -19,7 +19,7 @@ from fdcomm.host.members import Channel, Member, Place
 from fdcomm.meeting import members as seats
 from fdcomm.meeting.attendant import Attendant
 from fdcomm.meeting.hall import Hall
-from fdcomm.meeting.layout import BROKEN, LIVES, TURN, round_of
+from fdcomm.meeting.layout import BROKEN, LIVES, TURN
 from fdcomm.meeting.refusals import lost, missing, shortened
 from fdcomm.runtime import SYSTEM
 
@@ -27,6 +27,7 @@ __all__ = ("MeetingChannel",)
 
 _CONTROL_S: Final = 5.0
 _NEVER: Final = -1
+_LOOKS: Final = 1000
 
 
 def _soon() -> Deadline:
@@ -75,7 +76,7 @@ class _Seat:
         self._busy = threading.Lock()
         self.over = False
 
-    def wait(self, label: str, number: int | None, timeout: float | None, operation: str) -> None:
+    def wait(self, place: int, label: str, number: int | None, timeout: float | None, operation: str) -> None:
         """Attach the first time, and wait."""
         if not self._busy.acquire(False):
             raise ProtocolViolationError(
@@ -88,7 +89,7 @@ class _Seat:
                 life = seats.attach(self._room, self._rank, _soon())
                 self._attendant = Attendant(self._room, self._rank, life)
                 self._attendant.stop = lambda: refusals.fenced(operation) if self.over else None
-            self._attendant.wait(shortened(label), timeout, operation, number)
+            self._attendant.wait(shortened(label), timeout, operation, number, place)
         finally:
             try:
                 if self.over:
@@ -96,10 +97,9 @@ class _Seat:
             finally:
                 self._busy.release()
 
-    @property
-    def told(self) -> int:
-        """The last turn in which it saw that the meeting was aborted."""
-        return _NEVER if self._attendant is None else self._attendant.told
+    def told(self, place: int) -> int:
+        """The last turn in which it saw that the barrier was aborted."""
+        return _NEVER if self._attendant is None else self._attendant.told[place]
 
     def end(self) -> None:
         """End it, and the wait that is under way in another thread."""
@@ -120,27 +120,29 @@ class _Seat:
 
 
 class MeetingChannel(Channel):
-    """One barrier of one data-parallel replica, in a group of its own.
+    """A group of barriers of one data-parallel replica, that one thread of each rank uses in turn.
 
     Args:
         place: Where the channel lives.
-        barrier: Its name.
+        barriers: Their names.
         ranks: How many meet.
         name: Of the memory.
         make: Makes the memory, when the first rank comes or somebody aborts.
     """
 
-    def __init__(self, place: Place, barrier: str, ranks: int, name: str, make: Callable[[], Hall]) -> None:
+    def __init__(
+        self, place: Place, barriers: tuple[str, ...], ranks: int, name: str, make: Callable[[], Hall]
+    ) -> None:
         self.name = name
-        self._barrier = barrier
+        self._barriers = barriers
         self._make = make
         self._seats: dict[int, _Seat] = {}
-        self._aborts = 0
-        self._before_abort = 0
+        self._aborts = [0] * len(barriers)
+        self._before_abort = [0] * len(barriers)
         """The turn that the newest abort has ended, or an older one without an abort between them."""
-        self._told: dict[int, int] = {}
+        self._told: dict[tuple[int, int], int] = {}
         self._places = _Ranks(ranks)
-        super().__init__(place, self._places, {"ranks": ranks})
+        super().__init__(place, self._places, {"ranks": ranks, "barriers": list(barriers)})
 
     # -- handles that reach the meeting --------------------------------------------------------------------------
 
@@ -158,16 +160,16 @@ class MeetingChannel(Channel):
         operation = f"{barrier}.wait"
         with self._readable:
             member = self._member(session, operation)
-            self._check(barrier)
+            place = self._place(barrier)
             hall = self._hall()
             rank = self._claim(member, operation)
             seat = self._seats.setdefault(session, _Seat(hall, rank))
         try:
-            seat.wait(label, round, timeout, operation)
+            seat.wait(place, label, round, timeout, operation)
         except BarrierBrokenError:
             with self._readable:
-                if seat.told > self._before_abort:
-                    self._told[session] = self._aborts
+                if seat.told(place) > self._before_abort[place]:
+                    self._told[session, place] = self._aborts[place]
             raise
         except FencedError:
             if self._closed:
@@ -183,13 +185,13 @@ class MeetingChannel(Channel):
         """Abort: end the waits of the current round, and refuse new ones until a reset."""
         with self._readable:
             self._member(session, f"{barrier}.abort")
-            self._check(barrier)
+            place = self._place(barrier)
             room = self._hall().room
             before = room.words[TURN]
-            if seats.abort(room, _soon()):
-                self._aborts += 1
-                self._before_abort = before
-            self._told[session] = self._aborts
+            if seats.abort(room, _soon(), place):
+                self._aborts[place] += 1
+                self._before_abort[place] = before
+            self._told[session, place] = self._aborts[place]
 
     def reset(self, session: int, barrier: str, told: int = _NEVER) -> None:
         """Reset: undo an abort, if the caller is no rank or was told of it; otherwise nothing.
@@ -201,28 +203,26 @@ class MeetingChannel(Channel):
         """
         with self._readable:
             member = self._member(session, f"{barrier}.reset")
-            self._check(barrier)
-            hall = self._places.hall
+            place, hall = self._place(barrier), self._places.hall
             if hall is None:
                 return
-            knows = self._told.get(session, 0) == self._aborts or told > self._before_abort
+            knows = self._told.get((session, place), 0) == self._aborts[place] or told > self._before_abort[place]
             if member.rank is None or knows:
-                seats.reset(hall.room, _soon())
+                seats.reset(hall.room, _soon(), place)
 
     def view(self, session: int, barrier: str) -> dict[str, Any]:
         """Return a snapshot of the barrier. Who looks is told of an abort."""
         with self._readable:
             self._member(session, f"{barrier}.view")
-            self._check(barrier)
-            ranks, hall = self._places.ranks, self._places.hall
-            turn = 0 if hall is None else hall.room.words[TURN]
-            absent = tuple(range(ranks)) if hall is None else missing(hall.room, turn)
-            self._told[session] = self._aborts
+            place = self._place(barrier)
+            turn, generation, absent = self._look(place)
+            ranks = self._places.ranks
+            self._told[session, place] = self._aborts[place]
             return {
                 "parties": ranks,
                 "n_waiting": ranks - len(absent),
-                "broken": bool(turn & BROKEN),
-                "generation": round_of(turn),
+                "broken": bool(turn & BROKEN << place),
+                "generation": generation,
                 "missing": absent,
                 "lost": sorted(self._places.lost),
                 "away": self._away(),
@@ -245,7 +245,8 @@ class MeetingChannel(Channel):
             hall.close(_soon())
 
     def _exit(self, member: Member, *, lost: bool) -> None:
-        self._told.pop(member.session, None)
+        for place in range(len(self._barriers)):
+            self._told.pop((member.session, place), None)
         seat = self._seats.pop(member.session, None)
         if seat is not None:
             seat.end()
@@ -254,11 +255,29 @@ class MeetingChannel(Channel):
         hall = self._places.hall
         if hall is None:
             hall = self._places.hall = self._make()
+            hall.room.names = self._barriers
         return hall
 
-    def _check(self, barrier: str) -> None:
-        if barrier != self._barrier:
-            raise ProtocolViolationError(f"there is no barrier {barrier!r} here, only {self._barrier}")
+    def _look(self, place: int) -> tuple[int, int, tuple[int, ...]]:
+        """The turn, the number of the barrier's round in it, and who does not wait there."""
+        hall = self._places.hall
+        if hall is None:
+            return 0, 0, tuple(range(self._places.ranks))
+        room = hall.room
+        for _ in range(_LOOKS):  # ranks do not wait for who looks
+            turn = room.words[TURN]
+            found = turn, room.round(turn, place), missing(room, turn, place)
+            if room.words[TURN] == turn:
+                break
+        return found
+
+    def _place(self, barrier: str) -> int:
+        try:
+            return self._barriers.index(barrier)
+        except ValueError:
+            raise ProtocolViolationError(
+                f"there is no barrier {barrier!r} here, only {', '.join(self._barriers)}"
+            ) from None
 
     def _post(self) -> dict[str, Any]:
         return {}

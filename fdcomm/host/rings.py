@@ -56,16 +56,18 @@ def make_ring(name: str, ranks: int, depth: int) -> Memory:
 
 
 def meetings(names: str, ranks: int) -> MakeMeeting | None:
-    """Return what makes the channel of a barrier whose ranks meet in shared memory. None: they are too many."""
+    """Return what makes the channel of barriers whose ranks meet in shared memory. None: they are too many."""
     if ranks > MOST_RANKS:
         return None
 
-    def make(place: Place, barrier: str, ranks: int) -> MeetingChannel:
+    def make(place: Place, barriers: tuple[str, ...], ranks: int) -> MeetingChannel:
         name = f"{names}.{place.dp}.{place.protocol}"
-        return MeetingChannel(place, barrier, ranks, name, partial(_make_meeting, name, ranks))
+        return MeetingChannel(
+            place, barriers, ranks, name, partial(_make_meeting, name, MeetingShape(ranks, len(barriers)))
+        )
 
     return make
 
 
-def _make_meeting(name: str, ranks: int) -> Hall:
-    return Hall.make(name, MeetingShape(ranks), None, Deadline(_MAKE_S, SYSTEM.monotonic))
+def _make_meeting(name: str, shape: MeetingShape) -> Hall:
+    return Hall.make(name, shape, None, Deadline(_MAKE_S, SYSTEM.monotonic))

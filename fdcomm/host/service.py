@@ -28,7 +28,7 @@ DATA_PATHS: Final = ("auto", "ring", "host")
 """How items may go: through shared memory where that is possible, always, or never."""
 
 MakeRing: TypeAlias = Callable[[int, str, int], Memory]
-MakeMeeting: TypeAlias = Callable[[Place, str, int], MeetingChannel]
+MakeMeeting: TypeAlias = Callable[[Place, tuple[str, ...], int], MeetingChannel]
 
 # The control protocol that has shared words: the loops of the parts stamp them.
 _LOOPS: Final = "readiness"
@@ -128,7 +128,7 @@ class HostService:
         instance: Random number that tells this host from an earlier one at the same address.
         words_path: Where clients on this machine can map ``words``; "" when they cannot.
         rings: Makes the ring of a channel: of that replica and protocol, with so many slots. None: there are none.
-        meetings: Makes the channel of a barrier whose ranks meet in shared memory. None: there are none.
+        meetings: Makes the channel of barriers whose ranks meet in shared memory. None: there are none.
         only: Run these channels and no others: for simulations, in which every lock is a scheduling point.
     """
 
@@ -267,10 +267,8 @@ class HostService:
             channels[name] = controls.CHANNELS[name](place(name), config.tp_size)
         for group, barriers in BARRIER_GROUPS[config.kind].items():
             name = f"barriers.{group}"
-            if self._meetings is not None and len(barriers) == 1:
-                channels[name] = self._meetings(place(name), barriers[0], config.tp_size)
-            else:
-                channels[name] = BarrierChannel(place(name), barriers, config.tp_size)
+            make = self._meetings or BarrierChannel
+            channels[name] = make(place(name), barriers, config.tp_size)
         return channels
 
     def _words_base(self, dp: int, protocol: str) -> int:

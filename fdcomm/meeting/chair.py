@@ -7,15 +7,19 @@ from typing import Final
 from fdcomm.meeting import refusals
 from fdcomm.meeting.hall import Room
 from fdcomm.meeting.layout import (
+    ANY_BROKEN,
     BROKEN,
     LIVES,
     LOST,
     MOST_ENDINGS,
     PID,
+    STATE,
     TURN,
     endings_of,
+    next_round,
     next_turn,
     round_of,
+    why,
     why_of,
 )
 
@@ -24,6 +28,7 @@ __all__ = ("Chair",)
 _MISMATCH: Final = 0
 _LOST: Final = 1
 _BROKEN: Final = 2
+_RESET: Final = 3
 
 
 class Chair:
@@ -44,35 +49,43 @@ class Chair:
                 room.kernel.wake(room.address())
                 break
 
-    def end(self, turn: int, kind: int, state: int) -> None:
-        """End all waits of the turn without a pass."""
+    def pass_(self, turn: int, place: int) -> None:
+        """The next round. All are counted before the turn says so, where nobody looks until then."""
+        words, shape, after = self.room.words, self.room.shape, next_round(turn)
+        if shape.places > 1:
+            for other in range(shape.places):
+                words[shape.passes(after, other)] = words[shape.passes(turn, other)] + (other == place)
+        self.store(after)
+
+    def end(self, turn: int, kind: int, state: int, place: int = 0) -> None:
+        """End waits of the turn without a pass: all of them, or those at a place."""
         if endings_of(turn) >= MOST_ENDINGS:
             raise refusals.worn_out(round_of(turn))
-        after = next_turn(turn, state | BROKEN if endings_of(turn) == MOST_ENDINGS - 1 else state)
-        self.room.words[why_of(after)] = 4 * after + kind
+        after = next_turn(turn, state | ANY_BROKEN if endings_of(turn) == MOST_ENDINGS - 1 else state)
+        self.room.words[why_of(after)] = why(after, place, kind)
         self.store(after)
 
     def part(self, turn: int) -> bool:
         """End all waits, because ranks are not in the same round. False when nobody may wait anyway."""
-        if turn & 3:
+        if turn & (LOST if self.room.shape.places > 1 else STATE):
             return False
-        self.end(turn, _MISMATCH, 0)
+        self.end(turn, _MISMATCH, turn & STATE)
         return True
 
-    def abort(self, turn: int) -> bool:
-        """End all waits, and refuse new ones. False when that was done before."""
-        if turn & BROKEN:
+    def abort(self, turn: int, place: int = 0) -> bool:
+        """End all waits at a place, and refuse new ones. False when that was done before."""
+        if turn & BROKEN << place:
             return False
-        self.end(turn, _BROKEN, turn & 3 | BROKEN)
+        self.end(turn, _BROKEN, turn & STATE | BROKEN << place, place)
         return True
 
-    def reset(self, turn: int) -> bool:
-        """Open an aborted meeting again. Nobody waits in it. False when it was not aborted."""
-        if not turn & BROKEN:
+    def reset(self, turn: int, place: int = 0) -> bool:
+        """Open an aborted barrier again. Nobody waits at it. False when it was not aborted."""
+        if not turn & BROKEN << place:
             return False
         if endings_of(turn) >= MOST_ENDINGS - 1:
             raise refusals.worn_out(round_of(turn))
-        self.store(next_turn(turn, turn & LOST))
+        self.end(turn, _RESET, turn & STATE & ~(BROKEN << place), place)
         return True
 
     def give_up(self, rank: int, turn: int) -> bool:
@@ -82,7 +95,7 @@ class Chair:
             words[LIVES + rank] = life + 1
         elif turn & LOST:
             return False
-        self.end(turn, _LOST, turn & 3 | LOST)
+        self.end(turn, _LOST, turn & STATE | LOST)
         return not life & 1
 
     def count(self, rank: int, life: int, turn: int) -> None:
@@ -90,7 +103,7 @@ class Chair:
         words = self.room.words
         words[LIVES + rank] = life
         others = any(words[LIVES + other] & 1 for other in range(self.room.shape.ranks) if other != rank)
-        self.end(turn, _LOST, turn & BROKEN | (LOST if others else 0))
+        self.end(turn, _LOST, turn & ANY_BROKEN | (LOST if others else 0))
 
     def gone(self, rank: int) -> bool:
         """The rank was given up, or its process is dead: the kernel's lock of its line says so."""

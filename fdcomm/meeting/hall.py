@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, SignalMismatchError
 from fdcomm.forksafety import close_in_child
-from fdcomm.meeting.layout import FLAGS, MOST_RANKS, TURN, Shape
+from fdcomm.meeting.layout import FLAGS, LIVES, MOST_RANKS, TURN, Shape, round_of
 from fdcomm.ring.board import Plain
 from fdcomm.ring.gone import Gone
 from fdcomm.ring.locks import KernelLocks
@@ -27,7 +27,7 @@ from fdcomm.signals.segment import Segment
 
 __all__ = ("Hall", "Lines", "Room")
 
-_HEADER: Final = struct.Struct("=3q")
+_HEADER: Final = struct.Struct("=4q")
 _DECIDES: Final = 0
 _FIRST_PAUSE_S: Final = 0.00002
 _LONGEST_PAUSE_S: Final = 0.002
@@ -56,6 +56,7 @@ class Room:
         fd: What the lock of who decides is taken with.
         fenced: Barriers of others do not reach this process: it has to run a fence after a store before a look.
         closing: Another thread closes this process's handle.
+        names: Of the barriers that meet here in turn, for errors.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Room:
         self.fd = fd
         self.fenced = not kernel.joins_barriers()
         self.closing = False
+        self.names: tuple[str, ...] = ()
         self._mutex = threading.Lock()
 
     def try_take(self) -> bool:
@@ -117,17 +119,28 @@ class Room:
         finally:
             self._mutex.release()
 
+    def round(self, turn: int, place: int) -> int:
+        """How often the barrier of a place was passed before a turn: the number of its round.
+
+        Only what is newer than a pass and a half can overwrite that, so a rank that is counted in the turn reads it
+        right. Anybody else looks again whether the turn is still the same.
+        """
+        return round_of(turn) if self.shape.places == 1 else int(self.words[self.shape.passes(turn, place)])
+
     def label(self, line: int) -> str:
         """The label of a line."""
         at = self.shape.label(line)
         length = self.labels[at]
         return bytes(self.labels[at + 1 : at + 1 + length]).decode(errors="replace")
 
-    def same_label(self, one: int, other: int) -> bool:
-        """Whether two lines have the same label."""
-        a, b = self.shape.label(one), self.shape.label(other)
-        length = self.labels[a]
-        return bool(self.labels[a : a + 1 + length] == self.labels[b : b + 1 + length])
+    def same_labels(self, line: int) -> bool:
+        """Whether the lines of all ranks have the label of this one: numbers of labels may be the same by chance."""
+        shape, labels = self.shape, self.labels
+        at = shape.label(line)
+        length = 1 + labels[at]
+        lines = (shape.line(rank, self.words[LIVES + rank]) for rank in range(shape.ranks))
+        others = map(shape.label, lines)
+        return all(labels[other : other + length] == labels[at : at + length] for other in others)
 
 
 def _busy(operation: str, deadline: Deadline) -> CommTimeoutError:
@@ -203,8 +216,8 @@ class Hall:
         try:
             segment = open_segment(files, full_name(name, None), deadline)
             found = segment.data()[: _HEADER.size]
-            magic, version, ranks = _HEADER.unpack(found) if len(found) == _HEADER.size else (0, 0, 0)
-            shape = Shape(ranks)
+            magic, version, *numbers = _HEADER.unpack(found) if len(found) == _HEADER.size else (0, 0, 0, 0)
+            shape = Shape(*numbers)
             if (magic, version) != shape.header()[:2] or segment.nbytes != shape.nbytes:
                 raise SignalMismatchError(f"{name!r} is no meeting of this version of fdcomm", operation="attach")
             return cls(segment, shape)

@@ -83,20 +83,20 @@ def fence(room: Room, rank: int, deadline: Deadline) -> bool:
         room.give()
 
 
-def abort(room: Room, deadline: Deadline) -> bool:
-    """End all waits, and refuse new ones. Returns False when that was done before."""
+def abort(room: Room, deadline: Deadline, place: int = 0) -> bool:
+    """End all waits at a place, and refuse new ones. Returns False when that was done before."""
     room.take(deadline, "abort")
     try:
-        return Chair(room).abort(room.words[TURN])
+        return Chair(room).abort(room.words[TURN], place)
     finally:
         room.give()
 
 
-def reset(room: Room, deadline: Deadline) -> bool:
-    """Open an aborted meeting again. Returns False when it was not aborted."""
+def reset(room: Room, deadline: Deadline, place: int = 0) -> bool:
+    """Open an aborted barrier again. Returns False when it was not aborted."""
     room.take(deadline, "reset")
     try:
-        return Chair(room).reset(room.words[TURN])
+        return Chair(room).reset(room.words[TURN], place)
     finally:
         room.give()
 

@@ -11,13 +11,28 @@ from fdcomm.errors import (
     CommTimeoutError,
     ConfigError,
     FdcommError,
+    FencedError,
     PeerLostError,
 )
 from fdcomm.meeting.hall import Room
-from fdcomm.meeting.layout import ARRIVAL, LABEL_BYTES, LIVES, LOST, PID, round_of
+from fdcomm.meeting.layout import (
+    ARRIVAL,
+    ENDING,
+    LABEL_BYTES,
+    LIVES,
+    LOST,
+    NUMBER,
+    PID,
+    PLACE,
+    next_turn,
+    read_why,
+    round_of,
+    why_of,
+)
 
 __all__ = (
     "ended",
+    "fenced",
     "lost",
     "missing",
     "not_open",
@@ -46,10 +61,32 @@ def _line(room: Room, rank: int) -> int:
     return room.shape.line(rank, room.words[LIVES + rank])
 
 
-def missing(room: Room, turn: int) -> tuple[int, ...]:
-    """The ranks that have not arrived in a turn."""
+def missing(room: Room, turn: int, place: int = 0) -> tuple[int, ...]:
+    """The ranks that do not wait at a place in a turn."""
     ranks = range(room.shape.ranks)
-    return tuple(rank for rank in ranks if room.words[room.shape.of_line(_line(room, rank), ARRIVAL)] != turn)
+    return tuple(rank for rank in ranks if not _waits(room, _line(room, rank), turn, place))
+
+
+def _waits(room: Room, line: int, turn: int, place: int) -> bool:
+    """Whether a line's arrival is for that place, and no ending since was about it: then its process waits on."""
+    words, shape = room.words, room.shape
+    arrival = words[shape.of_line(line, ARRIVAL)]
+    if shape.places == 1:
+        return bool(arrival == turn)
+    if words[shape.of_line(line, NUMBER)] // PLACE != place or not 0 <= arrival <= turn:
+        return False
+    while round_of(arrival) == round_of(turn) and arrival // ENDING < turn // ENDING:
+        arrival = next_turn(arrival, 0)
+        kind, where = read_why(words[why_of(arrival)], arrival)
+        if kind != "reset" and (kind != "broken" or where == place):
+            return False
+    return bool(arrival // ENDING == turn // ENDING)
+
+
+def _arrived(room: Room, turn: int) -> tuple[int, ...]:
+    """The ranks that have arrived in a turn, wherever."""
+    ranks = range(room.shape.ranks)
+    return tuple(rank for rank in ranks if room.words[room.shape.of_line(_line(room, rank), ARRIVAL)] == turn)
 
 
 def lost(room: Room) -> tuple[int, ...]:
@@ -57,57 +94,73 @@ def lost(room: Room) -> tuple[int, ...]:
     return tuple(rank for rank in range(room.shape.ranks) if room.words[LIVES + rank] & 1)
 
 
-def not_open(room: Room, turn: int, operation: str) -> FdcommError:
+def not_open(room: Room, turn: int, place: int, operation: str) -> FdcommError:
     """Nobody may begin to wait."""
-    return _lost(room, turn, operation) if turn & LOST else _broken(turn, operation)
+    return _lost(room, turn, place, operation) if turn & LOST else _broken(room, turn, place, operation)
 
 
-def over(number: int, turn: int, operation: str) -> BarrierMismatchError:
-    """A wait for a round that was passed before."""
-    return BarrierMismatchError(
-        f"{operation}: round {number} is over, all ranks have passed it; the meeting is in round {round_of(turn)}",
+def fenced(rank: int, operation: str) -> FencedError:
+    """The process is not the rank's any more."""
+    return FencedError(
+        f"{operation}: rank {rank} was given up, and this process is not it any more; attach again",
         operation=operation,
-        epoch=round_of(turn),
+        missing=(rank,),
     )
 
 
-def to_come(room: Room, rank: int, number: int, turn: int, operation: str) -> BarrierMismatchError:
+def over(number: int, now: int, operation: str) -> BarrierMismatchError:
+    """A wait for a round that was passed before."""
+    return BarrierMismatchError(
+        f"{operation}: round {number} is over, all ranks have passed it; the meeting is in round {now}",
+        operation=operation,
+        epoch=now,
+    )
+
+
+def to_come(room: Room, rank: int, number: int, turn: int, place: int, operation: str) -> BarrierMismatchError:
     """A wait for a round that the others cannot have reached."""
-    arrived = tuple(other for other in range(room.shape.ranks) if other not in missing(room, turn))
+    arrived, now = _arrived(room, turn), room.round(turn, place)
     others = f", {_ranks(arrived, 'waits', 'wait')} in it" if arrived else ""
     return BarrierMismatchError(
-        f"{operation}: rank {rank} waits for round {number}, and the meeting is in round {round_of(turn)}{others}; "
+        f"{operation}: rank {rank} waits for round {number}, and the meeting is in round {now}{others}; "
         "none of them can go on",
         operation=operation,
         missing=tuple(sorted({*arrived, rank})),
-        epoch=round_of(turn),
+        epoch=now,
     )
 
 
-def ended(room: Room, kind: str, turn: int, operation: str) -> FdcommError:
+def ended(room: Room, kind: str, turn: int, place: int, operation: str) -> FdcommError:
     """A wait that ended without a pass."""
     if kind == "lost":
-        return _lost(room, turn, operation)
+        return _lost(room, turn, place, operation)
     if kind == "mismatch":
-        arrived = [rank for rank in range(room.shape.ranks) if rank not in missing(room, turn)]
-        where = ", ".join(f"rank {rank} with label {room.label(_line(room, rank))!r}" for rank in arrived)
-        labels = {room.label(_line(room, rank)) for rank in arrived}
-        other = "" if len(labels) > 1 else ", and another rank waits for a round that is to come"
+        arrived, now = _arrived(room, turn), room.round(turn, place)
+        lines = {rank: _line(room, rank) for rank in arrived}
+        where = {rank: f"{_barrier(room, line)} with label {room.label(line)!r}" for rank, line in lines.items()}
+        other = "" if len(set(where.values())) > 1 else ", and another rank waits for a round that is to come"
         return BarrierMismatchError(
-            f"{operation}: the ranks are not in the same round: {where}{other} (the meeting is in round "
-            f"{round_of(turn)}); "
-            "none of them can go on",
+            f"{operation}: the ranks are not in the same round: "
+            f"{', '.join(f'rank {rank}{text}' for rank, text in where.items())}{other} "
+            f"(the meeting is in round {now}); none of them can go on",
             operation=operation,
-            missing=tuple(arrived),
-            epoch=round_of(turn),
+            missing=arrived,
+            epoch=now,
         )
     if kind == "broken":
-        return _broken(turn, operation)
+        return _broken(room, turn, place, operation)
+    now = room.round(turn, place)
     return BarrierBrokenError(
-        f"{operation}: the wait in round {round_of(turn)} ended so long ago that its reason is no longer known",
+        f"{operation}: the wait in round {now} ended so long ago that its reason is no longer known",
         operation=operation,
-        epoch=round_of(turn),
+        epoch=now,
     )
+
+
+def _barrier(room: Room, line: int) -> str:
+    """At which barrier, if there are several."""
+    place = room.words[room.shape.of_line(line, NUMBER)] // PLACE
+    return f" at {room.names[place]}" if place < len(room.names) > 1 else ""
 
 
 def shortened(label: str) -> str:
@@ -123,17 +176,17 @@ def shortened(label: str) -> str:
     return text[: LABEL_BYTES - len(digest)].decode(errors="ignore") + digest
 
 
-def timed_out(room: Room, rank: int, turn: int, operation: str, waited_s: float) -> CommTimeoutError:
+def timed_out(room: Room, rank: int, turn: int, place: int, operation: str, waited_s: float) -> CommTimeoutError:
     """Not everybody arrived in time, and the rank's arrival was taken back."""
-    absent = tuple(other for other in missing(room, turn) if other != rank)
+    absent, now = tuple(other for other in missing(room, turn, place) if other != rank), room.round(turn, place)
     away = tuple(rank for rank in absent if not room.words[room.shape.of_line(_line(room, rank), PID)])
     hint = f" ({_ranks(away, 'has', 'have')} no process that waits here)" if away else ""
     return CommTimeoutError(
-        f"{operation}: {_ranks(absent, 'has', 'have')} not arrived in round {round_of(turn)} after {waited_s:.3f} s"
+        f"{operation}: {_ranks(absent, 'has', 'have')} not arrived in round {now} after {waited_s:.3f} s"
         f"{hint}; this rank's arrival was taken back",
         operation=operation,
         missing=absent,
-        epoch=round_of(turn),
+        epoch=now,
         waited_s=waited_s,
     )
 
@@ -143,22 +196,23 @@ def worn_out(round_: int) -> FdcommError:
     return BarrierBrokenError(f"too many waits have ended in round {round_}; make a new meeting", epoch=round_)
 
 
-def _lost(room: Room, turn: int, operation: str) -> PeerLostError:
-    ranks = lost(room)
+def _lost(room: Room, turn: int, place: int, operation: str) -> PeerLostError:
+    ranks, now = lost(room), room.round(turn, place)
     who = f"{_ranks(ranks, 'is', 'are')} gone" if ranks else "a rank was gone"
     return PeerLostError(
-        f"{operation}: {who}, so round {round_of(turn)} could not complete; restart what is gone, then wait again",
+        f"{operation}: {who}, so round {now} could not complete; restart what is gone, then wait again",
         operation=operation,
         missing=ranks,
-        epoch=round_of(turn),
+        epoch=now,
     )
 
 
-def _broken(turn: int, operation: str) -> BarrierBrokenError:
+def _broken(room: Room, turn: int, place: int, operation: str) -> BarrierBrokenError:
+    now = room.round(turn, place)
     return BarrierBrokenError(
-        f"{operation}: the meeting was aborted in round {round_of(turn)}; reset() makes it usable again",
+        f"{operation}: the meeting was aborted in round {now}; reset() makes it usable again",
         operation=operation,
-        epoch=round_of(turn),
+        epoch=now,
     )
 
 

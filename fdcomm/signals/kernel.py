@@ -110,22 +110,23 @@ class SystemKernel:
             self.fence()
 
     def take(self, fd: int, place: int, *, shared: bool) -> bool:
-        kind = fcntl.F_RDLCK if shared else fcntl.F_WRLCK
         try:
-            fcntl.fcntl(fd, _set_lock(), _lock(kind, place))
+            _fcntl(fd, _SET_LOCK or _no_lock(), _lock(_SHARED if shared else _ALONE, place))
         except (BlockingIOError, PermissionError):
             return False
         return True
 
     def give(self, fd: int, place: int) -> None:
-        fcntl.fcntl(fd, _set_lock(), _lock(fcntl.F_UNLCK, place))
+        _fcntl(fd, _SET_LOCK or _no_lock(), _lock(_FREE, place))
 
 
-@functools.lru_cache(None)
-def _set_lock() -> int:
-    if not sys.platform.startswith("linux"):
-        raise SignalError("this system has no locks of open file descriptions: words cannot be locked here")
-    return fcntl.F_OFD_SETLK
+_fcntl: Final = fcntl.fcntl
+_SHARED, _ALONE, _FREE = fcntl.F_RDLCK, fcntl.F_WRLCK, fcntl.F_UNLCK
+_SET_LOCK: Final = fcntl.F_OFD_SETLK if sys.platform.startswith("linux") else 0
+
+
+def _no_lock() -> int:
+    raise SignalError("this system has no locks of open file descriptions: words cannot be locked here")
 
 
 @functools.lru_cache(1024)

@@ -6,7 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from fdcomm.meeting.hall import Room
-from fdcomm.meeting.layout import ARRIVAL, FLAGS, LIVES, NOBODY, NUMBER, PID, TURN, Shape, why_of
+from fdcomm.meeting.layout import (
+    ARRIVAL,
+    ENDING,
+    FLAGS,
+    LIVES,
+    NOBODY,
+    NUMBER,
+    PID,
+    TURN,
+    Shape,
+    next_round,
+    why_of,
+)
 from fdcomm.runtime import Words
 from fdcomm.testing import ControlledRuntime
 from fdcomm.testing.kernel import ControlledKernel, WeakRuntime
@@ -23,25 +35,33 @@ class MeetingBed:
         ranks: How many meet. All have come.
         setters: Names of the tasks that barriers reach, in that order.
         weak: Stores reach memory later, each by a step of its own.
+        places: How many barriers they use in turn.
     """
 
     def __init__(
-        self, scheduling: ControlledRuntime, ranks: int, setters: Iterable[str] = (), *, weak: bool = True
+        self,
+        scheduling: ControlledRuntime,
+        ranks: int,
+        setters: Iterable[str] = (),
+        *,
+        weak: bool = True,
+        places: int = 1,
     ) -> None:
-        self.shape = shape = Shape(ranks)
+        self.shape = shape = Shape(ranks, places)
         self.weak = weak
         self.words = scheduling.words(shape.nbytes // 8)
         self.flags = scheduling.words(len(shape.flag_words))
         self.texts = bytearray(shape.nbytes)
         self.turn, self.lives = TURN, LIVES
-        self.whys = tuple(why_of(4 * number) for number in range(8))
+        self.whys = tuple(why_of(ENDING * number) for number in range(8))
+        self.counts = tuple(shape.passes(bank, place) for bank in (0, next_round(0)) for place in range(places))
         self.arrivals = tuple(shape.of_line(line, ARRIVAL) for line in range(shape.lines))
         self.numbers = tuple(shape.of_line(line, NUMBER) for line in range(shape.lines))
         for place in self.arrivals:
             self.words[place] = NOBODY
         for rank in range(ranks):
             self.words[shape.of_line(rank, PID)] = 1 + rank
-        shown = {TURN, *self.whys, *self.arrivals, *self.numbers, *range(LIVES, LIVES + ranks)}
+        shown = {TURN, *self.whys, *self.counts, *self.arrivals, *self.numbers, *range(LIVES, LIVES + ranks)}
         hidden = set(range(len(self.words))) - (shown if weak else set())
         unbuffered: list[tuple[Words, int]] = [(self.words, place) for place in hidden]
         if not weak:

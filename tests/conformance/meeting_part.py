@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import BarrierBrokenError, CommTimeoutError, FencedError, PeerLostError
+from fdcomm.errors import BarrierBrokenError, CommTimeoutError, FdcommError, FencedError, PeerLostError
 from fdcomm.meeting import members
 from fdcomm.meeting.attendant import Attendant
 from fdcomm.meeting.chair import Chair
-from fdcomm.meeting.layout import KINDS, LIVES, TURN, next_round, next_turn
+from fdcomm.meeting.layout import (
+    BROKEN,
+    ENDING,
+    KINDS,
+    LIVES,
+    LOST,
+    PLACE,
+    STATE,
+    TURN,
+    closed_to,
+    endings_of,
+    next_round,
+    next_turn,
+    read_why,
+    why,
+)
 from fdcomm.testing import ControlledRuntime
 from fdcomm.testing.scheduler import Scheduler
 from fdcomm.testing.tasks import Task
 from models.kernel import Action
 from models.meeting import Meeting
 from models.meeting_state import KINDS as NAMES
-from models.meeting_state import STATES, Config, State, load
+from models.meeting_state import STATES, Config, State, load, passed
 from tests.conformance.meeting_bed import MeetingBed
 from tests.conformance.word_walks import Part, Walk
 
@@ -32,7 +47,20 @@ _ENDS = (CommTimeoutError, BarrierBrokenError, PeerLostError, FencedError)
 
 def turn_of(turn: int) -> int:
     """The turn of the code for one of the model."""
-    return turn if turn < 0 else (turn // 16) * next_round(0) + turn % 16
+    return turn if turn < 0 else (turn // 16) * next_round(0) + turn % 16 // 4 * ENDING + turn % 4
+
+
+class _ClosedTo(Sequence[int]):
+    """At which barrier a wait is, is known when it begins to look at the turn."""
+
+    def __init__(self, part: MeetingPart, process: int) -> None:
+        self._part, self._process = part, process
+
+    def __getitem__(self, place: Any) -> Any:
+        return closed_to(self._part.place(self._process))
+
+    def __len__(self) -> int:
+        return self._part.config.places
 
 
 class _Asked(Attendant):
@@ -41,11 +69,16 @@ class _Asked(Attendant):
     def __init__(self, part: MeetingPart, scheduling: ControlledRuntime, number: int, rank: int, life: int) -> None:
         super().__init__(part.bed.room(number), rank, life, turns=0)
         self._part, self._scheduling, self._process = part, scheduling, number
+        self._closed = _ClosedTo(part, number)
+
+    def _refused(self, turn: int, place: int, operation: str) -> FdcommError:
+        return super()._refused(turn, self._part.place(self._process), operation)
 
     def _write(self, label: str) -> None:
+        self._place = self._part.place(self._process)
         super()._write(self._part.label(self._process))
 
-    def _over(self, deadline: Deadline) -> bool:  # type: ignore[override]
+    def _over(self, deadline: Deadline) -> bool:
         self._scheduling.access(f"clock of {self._process}", change=False)
         return self._process in self._part.late
 
@@ -62,7 +95,10 @@ class MeetingPart(Part):
     def build(self, scheduling: ControlledRuntime, now: Callable[[], Any]) -> dict[int, Callable[[], None]]:
         self._now = now
         self.bed = bed = MeetingBed(
-            scheduling, self.config.ranks, [f"process {number}" for number in self.model.everybody]
+            scheduling,
+            self.config.ranks,
+            [f"process {number}" for number in self.model.everybody],
+            places=self.config.places,
         )
         self.late: set[int] = set()
         self.asked = ""
@@ -138,14 +174,16 @@ class MeetingPart(Part):
         if pc in ("life?", "mine"):
             return f"load {name(LIVES + self.model.rank_of(p))}"
         if pc in ("scan", "rescan", "look"):
-            return f"load {name(LIVES + state.at[p])}"
+            return f"load {name(LIVES + state.at[p] % self.config.ranks)}"
         rank = min(state.at[p], self.config.ranks - 1)
         number = self.bed.numbers[self.line(p)]
         flag = bed.runtime._word(bed.flags, self.line(p))
         return {
-            "label": f"store {name(number)} = {_number(state.label[p])}",
+            "label": f"store {name(number)} = {self._said(state.label[p])}",
             "word": f"store {name(bed.arrivals[self.line(p)])} = {stamp}",
             "see": turn,
+            "then": turn,
+            "count": self._count(state, p),
             "why": f"load {name(bed.whys[(state.stamp[p] % 16 // 4 + 1) % 8])}",
             "wait": f"read clock of {p}",
             "barrier": f"acquire barrier reaches process {state.at[p]}",
@@ -171,17 +209,22 @@ class MeetingPart(Part):
         stamp, do = turn_of(state.stamp[p]), state.do[p]
         if do == "join":
             others = any(load(state, p, "life", rank) % 2 for rank in self.model.ranks if rank)
-            return next_turn(stamp, stamp & 2 | others)
+            return next_turn(stamp, stamp & BROKEN | others)
         if state.pc[p] == "next":
             return next_round(stamp)
         if do == "reset":
-            return next_turn(stamp, stamp & 1)
-        return next_turn(stamp, stamp & 3 | STATES.get(do, 0))
+            return next_turn(stamp, stamp & LOST)
+        return next_turn(stamp, stamp & STATE | STATES.get(do, 0))
 
     def _why(self, state: State, p: int) -> str:
         after = self._next(state._replace(pc=("next1",) * len(state.pc)), p)
-        place = self.bed.whys[after % 16 // 4 % 8]
-        return f"store {self.bed.name(place)} = {4 * after + KINDS.index(NAMES.get(state.do[p], 'lost'))}"
+        word = self.bed.whys[endings_of(after) % 8]
+        return f"store {self.bed.name(word)} = {why(after, 0, KINDS.index(NAMES.get(state.do[p], 'lost')))}"
+
+    def _count(self, state: State, p: int) -> str:
+        model, stamp, place = self.model, state.stamp[p], min(state.at[p], self.config.places - 1)
+        passes = load(state, p, "passes", model._bank(stamp) + place) + (place == model.place(state.label[p]))
+        return f"store {self.bed.name(self.bed.counts[model._bank(passed(stamp)) + place])} = {passes}"
 
     # -- steps of several accesses -------------------------------------------------------------------------------------
 
@@ -194,10 +237,12 @@ class MeetingPart(Part):
             self.asked = action.name.removeprefix("Ask").lower()
         elif action.name == "Timeout":
             self.late.add(p)
+        elif action.name == "SeeNext":
+            self.late.discard(p)  # the model may see only later again that its time is over
         elif action.name == "RaiseFlag":
             return 2
         elif action.name in ("Scan", "Rescan", "LookLocked"):
-            rank = before.at[p]
+            rank = before.at[p] % self.config.ranks
             line = self.model.counted(load(before, p, "life", rank), rank)
             return 3 if load(before, p, "word", line) == before.stamp[p] else 2
         elif action.name == "SeeDead":
@@ -221,18 +266,28 @@ class MeetingPart(Part):
 
     def label(self, process: int) -> str:
         """What a process's next wait is for."""
-        return LABELS[self._numbers[process]]
+        return LABELS[self._numbers[process] % self.config.labels]
+
+    def place(self, process: int) -> int:
+        """At which barrier that is."""
+        return self.model.place(self._numbers[process])
+
+    def _said(self, label: int) -> int:
+        return self.model.place(label) * PLACE + _number(label % self.config.labels)
 
     def differs(self, state: Any) -> str:
         bed, words = self.bed, self.bed.words
         lines = {p: self.line(p) for p in self.model.waiters}
         flags = memoryview(bed.flags.obj).cast("B")
-        whys = ["none" if not words[place] else KINDS[words[place] % 4] for place in bed.whys[:4]]
+        whys = [
+            "none" if not (word := words[place]) else read_why(word, word // 16 * ENDING)[0] for place in bed.whys[:4]
+        ]
         lives = tuple(words[LIVES + rank] for rank in self.model.ranks)
         found = {
             "turn": words[TURN] == turn_of(state.mem.turn[0]),
             "words": all(words[bed.arrivals[line]] == turn_of(state.mem.word[p]) for p, line in lines.items()),
-            "labels": all(words[bed.numbers[line]] == _number(state.mem.label[p]) for p, line in lines.items()),
+            "labels": all(words[bed.numbers[line]] == self._said(state.mem.label[p]) for p, line in lines.items()),
+            "counts": tuple(words[place] for place in bed.counts) == state.mem.passes,
             "flags": all(flags[line] == state.mem.flag[p] for p, line in lines.items()),
             "lives": lives == state.mem.life,
             "reasons": tuple(whys) == state.mem.why,

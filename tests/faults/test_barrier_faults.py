@@ -10,28 +10,44 @@ import pytest
 
 from fdcomm import CommTimeoutError, EngineCacheQueue, HostLostError, PeerLostError
 from fdcomm.barrier import RankBarrier
+from fdcomm.session import DataPathName
 from tests.conformance.waiting import Background
 from tests.faults.remote import LIMIT_S, Failed, Remote, host_pid, stopped, until
 
+WHERE = ["barrier0 in memory", "barrier in memory", "barrier0 in the host"]
+
+
+@pytest.fixture(params=WHERE)
+def where(request: pytest.FixtureRequest) -> tuple[str, DataPathName]:
+    """A barrier that is used in turn with others or alone, and where its ranks meet."""
+    name, _, place = str(request.param).partition(" in ")
+    return name, "ring" if place == "memory" else "host"
+
 
 @pytest.fixture
-def server() -> Iterator[EngineCacheQueue]:
+def name(where: tuple[str, DataPathName]) -> str:
+    """The barrier."""
+    return where[0]
+
+
+@pytest.fixture
+def path(where: tuple[str, DataPathName]) -> DataPathName:
+    """How handles get there."""
+    return where[1]
+
+
+@pytest.fixture
+def server(path: DataPathName) -> Iterator[EngineCacheQueue]:
     """A host for two ranks."""
-    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, data_path="ring") as queue:
+    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, data_path=path) as queue:
         yield queue
 
 
 @pytest.fixture
-def one(server: EngineCacheQueue) -> Iterator[EngineCacheQueue]:
+def one(server: EngineCacheQueue, path: DataPathName) -> Iterator[EngineCacheQueue]:
     """Rank 1, in this process."""
-    with EngineCacheQueue(server.address, num_client=2, client_id=1, data_path="ring") as queue:
+    with EngineCacheQueue(server.address, num_client=2, client_id=1, data_path=path) as queue:
         yield queue
-
-
-@pytest.fixture(params=["barrier0", "barrier"])
-def name(request: pytest.FixtureRequest) -> str:
-    """A barrier whose ranks meet in the host, and one whose ranks meet in shared memory."""
-    return str(request.param)
 
 
 def _at(queue: EngineCacheQueue, name: str) -> RankBarrier:
@@ -40,7 +56,8 @@ def _at(queue: EngineCacheQueue, name: str) -> RankBarrier:
 
 
 def _rank0(server: EngineCacheQueue, process: Remote) -> None:
-    process.open(server.get_server_port(), queue="EngineCacheQueue", num_client=2, client_id=0, data_path="ring")
+    way = "ring" if server._welcome["meetings"] else "host"
+    process.open(server.get_server_port(), queue="EngineCacheQueue", num_client=2, client_id=0, data_path=way)
 
 
 def test_a_stopped_rank_is_waited_for(server: EngineCacheQueue, one: EngineCacheQueue, name: str) -> None:
@@ -59,7 +76,7 @@ def test_a_stopped_rank_is_waited_for(server: EngineCacheQueue, one: EngineCache
 
 
 def test_a_rank_that_is_stopped_in_its_wait_has_arrived(
-    server: EngineCacheQueue, one: EngineCacheQueue, name: str
+    server: EngineCacheQueue, one: EngineCacheQueue, name: str, path: DataPathName
 ) -> None:
     """Its arrival counts: the others go on, and may be a round ahead when it wakes."""
     with Remote() as process:
@@ -71,7 +88,7 @@ def test_a_rank_that_is_stopped_in_its_wait_has_arrived(
             ahead = Background(lambda: _at(one, name).wait(LIMIT_S, generation=1))
             until(lambda: _at(server, name).n_waiting == 1, "rank 1 waits in the next round")
         assert process.answer() == 0
-        place = 0 if name == "barrier" else 1  # its rank, or that it was the second to arrive
+        place = 0 if path == "ring" else 1  # its rank, or that it was the second to arrive
         assert process.call(f"{name}.wait", LIMIT_S) == place
         assert ahead.value() == 1 - place
     assert _at(server, name).generation == 2
@@ -98,7 +115,9 @@ def test_ranks_that_are_killed_and_restarted_meet_again(
 
 
 @pytest.mark.parametrize(
-    ("of", "name"), [("the last rank", "barrier0"), ("the last rank", "barrier"), ("all ranks", "barrier0")]
+    ("of", "where"),
+    [("the last rank", name) for name in WHERE] + [("all ranks", name) for name in WHERE if "barrier0" in name],
+    indirect=["where"],
 )
 def test_the_host_dies_while_ranks_wait(server: EngineCacheQueue, one: EngineCacheQueue, of: str, name: str) -> None:
     with Remote() as process:
@@ -125,13 +144,13 @@ def test_the_host_dies_while_ranks_wait(server: EngineCacheQueue, one: EngineCac
         assert caught.value.name == "HostLostError"
 
 
-def test_a_new_host_knows_nothing_of_the_old_ones_rounds(name: str) -> None:
-    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=1, data_path="ring") as first:
-        with EngineCacheQueue(first.address, client_id=0, data_path="ring") as rank:
+def test_a_new_host_knows_nothing_of_the_old_ones_rounds(name: str, path: DataPathName) -> None:
+    with EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=1, data_path=path) as first:
+        with EngineCacheQueue(first.address, client_id=0, data_path=path) as rank:
             assert [_at(rank, name).wait(LIMIT_S) for _ in range(3)] == [0, 0, 0]
         _at(first, name).abort()
         address = first.address
-    with EngineCacheQueue(address, is_server=True, num_client=1, data_path="ring") as second:
+    with EngineCacheQueue(address, is_server=True, num_client=1, data_path=path) as second:
         assert (_at(second, name).generation, _at(second, name).broken) == (0, False)
-        with EngineCacheQueue(address, client_id=0, data_path="ring") as rank:
+        with EngineCacheQueue(address, client_id=0, data_path=path) as rank:
             assert _at(rank, name).wait(LIMIT_S, generation=0) == 0

@@ -25,12 +25,15 @@ FIXED: dict[str, Config] = {
     "one of two may be killed": Config(mortal=R({0})),
     "somebody aborts": Config(ranks=1, calls=2, aborts=True),
     "2 labels": Config(labels=2),
+    "one of two barriers is aborted, and that is undone": Config(ranks=1, places=2, aborts=True),
+    "two barriers": Config(places=2),
 }
 SMALL = (
     "one of two may give up, the other be killed",
     "another process comes",
     "somebody aborts, and undoes that",
     "a rank is in another round",
+    "one of two barriers is aborted, and that is undone",
 )
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}

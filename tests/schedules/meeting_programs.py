@@ -24,10 +24,10 @@ def never(bed: MeetingBed) -> Deadline:
     return Deadline(None, bed.runtime.monotonic)
 
 
-def outcome(attendant: Attendant, label: str = "", timeout: float | None = None) -> str:
+def outcome(attendant: Attendant, label: str = "", timeout: float | None = None, place: int = 0) -> str:
     """Wait once, and say how it ended."""
     try:
-        return f"passed {attendant.wait(label, timeout)}"
+        return f"passed {attendant.wait(label, timeout, place=place)}"
     except CommTimeoutError:
         return "timeout"
     except BarrierMismatchError:

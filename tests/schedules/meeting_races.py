@@ -13,6 +13,7 @@ from fdcomm.meeting.chair import Chair
 from fdcomm.meeting.layout import LIVES, NOBODY, TURN, next_round
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.conformance.meeting_bed import MeetingBed
+from tests.schedules import group_programs
 from tests.schedules.meeting_programs import (
     comes_back,
     giving_up,
@@ -27,7 +28,8 @@ from tests.schedules.meeting_programs import (
 __all__ = ("BOUND", "OUR_BOUNDS", "RACES", "race")
 
 BOUND = Bound(preemptions=2)
-OUR_BOUNDS = dict.fromkeys(("waits-for-the-dead", "labels", "slept-through"), Bound(preemptions=1))
+_FEWER = ("waits-for-the-dead", "labels", "slept-through", "group-mixed", "group-apart", "group-abort")
+OUR_BOUNDS = dict.fromkeys(_FEWER, Bound(preemptions=1))
 """Ours has more steps in these."""
 
 
@@ -153,7 +155,7 @@ def _half_given_up(scheduling: ControlledRuntime, shipped: bool) -> Scenario:
 class _Believes(Attendant):
     """Takes every later round for one that it was in."""
 
-    def _ended(self, turn: int, now: int, operation: str) -> int:
+    def _ended(self, turn: int, now: int, operation: str) -> int | None:
         try:
             return super()._ended(turn, now, operation)
         except FdcommError:
@@ -212,6 +214,7 @@ RACES: dict[str, Callable[[ControlledRuntime, bool], Scenario]] = {
     "half-given-up": _half_given_up,
     "comes-back": _comes_back,
     "slept-through": _slept_through,
+    **group_programs.RACES,
 }
 
 

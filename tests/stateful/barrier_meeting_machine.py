@@ -1,4 +1,4 @@
-"""The barrier's model beside a barrier whose ranks meet in shared memory: the same machine, the same rules."""
+"""The barrier's model beside barriers whose ranks meet in shared memory: the same machine, the same rules."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ("run_meeting",)
 class MeetingMachine(HostMachine):
     """Ranks in ``remote`` take part through the host."""
 
-    names: ClassVar[tuple[str, ...]] = ("barrier",)
+    channel = "barriers.to_cpu"
     remote: frozenset[int] = frozenset()
 
     def open(self, rank: int) -> EngineCacheQueue:
         remote = rank in type(self).remote
         queue = type(self).host.client(self.dp, rank, "host" if remote else "ring")
-        if "barriers.common" not in queue._welcome["meetings"]:
+        if type(self).channel not in queue._welcome["meetings"]:
             raise AssertionError("the ranks do not meet in shared memory")
         return queue
 
@@ -37,12 +37,17 @@ class MeetingMachine(HostMachine):
         super().teardown()
 
 
-def run_meeting(options: settings, remote: frozenset[int] = frozenset()) -> Counter[str]:
-    """Run the machine; return how often each action was taken."""
+class _Alone(MeetingMachine):
+    names: ClassVar[tuple[str, ...]] = ("barrier",)
+    channel = "barriers.common"
+
+
+def run_meeting(options: settings, remote: frozenset[int] = frozenset(), *, alone: bool = False) -> Counter[str]:
+    """Run the machine; return how often each action was taken. ``alone``: at a barrier that is a group of its own."""
     host = Host(replicas=50 + 6 * options.max_examples, data_path="ring")
     try:
 
-        class Machine(MeetingMachine):
+        class Machine(_Alone if alone else MeetingMachine):  # type: ignore[misc]
             pass
 
         Machine.host, Machine.remote = host, remote

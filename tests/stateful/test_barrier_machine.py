@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import Phase, settings
 
+from fdcomm.deadline import Timeout
 from fdcomm.meeting_path import MeetingPath
 from models.barrier import Barrier
 from tests.conformance import barrier_faults as faults
@@ -53,9 +54,9 @@ def test_a_fault_of_the_meeting_is_found(monkeypatch: pytest.MonkeyPatch, lost: 
     """Handles that do not say what a wait is for."""
     wait = MeetingPath.wait
 
-    def forget(self: MeetingPath, label: str, number: int | None, limit: float | None, operation: str) -> int:
+    def forget(self: MeetingPath, place: int, label: str, number: int | None, limit: Timeout, operation: str) -> int:
         said = ("", number) if lost == "label" else (label, None)
-        return wait(self, *said, None if limit is None else min(limit, 2.0), operation)
+        return wait(self, place, *said, min(limit, 2.0) if isinstance(limit, float) else limit, operation)
 
     monkeypatch.setattr(MeetingPath, "wait", forget)
     options = settings(FIXED, stateful_step_count=25, max_examples=40, phases=[Phase.generate])

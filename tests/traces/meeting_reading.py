@@ -12,23 +12,31 @@ from typing import Any
 from fdcomm.meeting.layout import (
     ARRIVAL,
     BROKEN,
+    ENDING,
     FLAGS,
     KINDS,
     LIVES,
     LOST,
     NUMBER,
+    PLACE,
     TURN,
     Shape,
     endings_of,
+    next_round,
+    next_turn,
+    read_why,
     round_of,
     why_of,
 )
 
-__all__ = ("OUTCOMES", "Reading", "turn_of")
+__all__ = ("LABELS", "OUTCOMES", "Reading", "turn_of")
 
 Record = dict[str, Any]
 Event = dict[str, Any]
-OUTCOMES = ("passed", "refused", "timeout", *KINDS)
+OUTCOMES = ("passed", "refused", "timeout", *KINDS[:3])
+LABELS = 2
+_ANOTHER = len(OUTCOMES)
+"""Of SeeWhy: the ending was about another barrier."""
 _LOOKS = {"scan": "Scan", "rescan": "Rescan", "look": "LookLocked"}
 
 
@@ -52,7 +60,10 @@ class Reading:
         self._words |= {LIVES + rank: ("life", rank) for rank in range(ranks)}
         self._words |= {shape.of_line(line, ARRIVAL): ("word", line) for line in range(shape.lines)}
         self._words |= {shape.of_line(line, NUMBER): ("label", line) for line in range(shape.lines)}
-        self._words |= {why_of(4 * number): ("why", number) for number in range(4)}
+        self._words |= {why_of(ENDING * number): ("why", number) for number in range(4)}
+        if shape.places > 1:
+            banks = ((bank, place) for bank in (0, next_round(0)) for place in range(shape.places))
+            self._words |= {shape.passes(*where): ("count", number) for number, where in enumerate(banks)}
         self._pc = ["out"] * size
         self._do = [""] * size
         self._at = [0] * size
@@ -177,6 +188,8 @@ class Reading:
             yield from _stored("StoreWithdrawn", p)
         elif word == "life":
             yield from _stored("StoreLife", p)
+        elif word == "count":
+            yield from _stored("StoreCount", p, value)
         elif word == "why":
             yield from _stored("StoreWhy", p)
         elif word == "turn":
@@ -198,8 +211,12 @@ class Reading:
             self._pc[p] = "give" if value % 2 else "ending"
             yield _action("SeeTurnLocked", p)
         elif word == "why" and pc == "why":
-            self._pc[p] = "out"
-            yield _action("SeeWhy", p, OUTCOMES.index(KINDS[value % 4]))
+            kind, place = read_why(value, next_turn(self._stamp[p], 0))
+            other = kind == "reset" or (kind == "broken" and place != self._label[p] // LABELS)
+            self._pc[p] = "then" if other else "out"
+            if other:
+                self._stamp[p] = next_turn(self._stamp[p], 0)
+            yield _action("SeeWhy", p, _ANOTHER if other else OUTCOMES.index(kind))
         elif word == "flags" and pc == "flags":
             self._pc[p] = "wake" if value else "give"
             yield _action("LoadFlags", p)
@@ -207,7 +224,7 @@ class Reading:
     def _look(self, p: int, pc: str, word: str, value: int) -> Iterator[Event]:
         if word == "word" and value != self._stamp[p]:
             self._pc[p] = {"scan": "see", "rescan": "sleep", "look": "give"}[pc]
-        elif word == "label" and value != self._number[p]:
+        elif word == "label" and value != self._number[p] and value // PLACE == self._number[p] // PLACE:
             self._found(p, pc, "ending")
         elif word == "label":
             self._at[p] += 1
@@ -226,7 +243,7 @@ class Reading:
     def _see_turn(self, p: int, pc: str, value: int) -> Iterator[Event]:
         same = value == self._stamp[p]
         if pc == "begin":
-            closed = value & (LOST | BROKEN)
+            closed = value & (LOST | BROKEN << self._label[p] // LABELS)
             self._pc[p], self._do[p] = ("out", "refused") if closed else ("life?", "")
             self._stamp[p] = self._stamp[p] if closed else value
             yield _action("Begin", p, 0 if closed else self._label[p])
@@ -234,6 +251,12 @@ class Reading:
             passed = round_of(value) > round_of(self._stamp[p])
             self._pc[p] = "wait" if same else "mine" if passed else "why"
             yield _action("SeeTurn", p, turn_of(value))
+        elif pc == "then":
+            if value // ENDING == self._stamp[p] // ENDING:
+                self._stamp[p], self._pc[p] = value, "life?"
+            else:
+                self._pc[p] = "why" if round_of(value) == round_of(self._stamp[p]) else "mine"
+            yield _action("SeeNext", p, turn_of(value))
         elif pc in ("due", "again"):
             there = {"due": "rescan", "again": "miss"}[pc]
             self._pc[p], self._at[p] = there if same else "down", 0

@@ -18,19 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from fdcomm import Meeting
+from fdcomm.deadline import Deadline
+from fdcomm.meeting.hall import Hall
 from fdcomm.meeting.layout import Shape
+from fdcomm.runtime import SYSTEM
 from models.acceptance import Verdict
 from models.meeting_trace import accept_channel
 from tests.races.nursery import Born, born
 from tests.traces.both_judges import agreed
 from tests.traces.events import Event
-from tests.traces.meeting_reading import OUTCOMES, Reading
+from tests.traces.meeting_reading import LABELS, OUTCOMES, Reading
 from tests.traces.meeting_worker import GATE, NAME
 from tla.meeting_trace import judge
 
 __all__ = ("ALTERED", "KINDS", "accept", "both", "real_run")
 
-KINDS = ("killed", "given up")
+KINDS = ("killed", "given up", "in turn")
 _LIMIT_S = 60.0
 RANKS, ROUNDS, CALLS = 3, 5, 20
 _OWNER, _SECOND = RANKS, RANKS + 1
@@ -42,36 +45,39 @@ def real_run(seed: int, kind: str) -> list[Event]:
     Args:
         seed: Says after how many notes the first process of rank 0 is killed, and who hurries.
         kind: "killed": rank 0's process is killed, and later somebody aborts, and undoes that. "given up": it lives,
-            and somebody gives it up. Another one comes for the rank in both cases.
+            and somebody gives it up. "in turn": as "killed", at two barriers in turn; the abort is about one of them.
+            Another one comes for the rank in all cases.
     """
     chance = random.Random(seed)
-    kill_after = chance.randrange(3, 31) if kind == "killed" else 0
+    killed, places = kind != "given up", 2 if kind == "in turn" else 1
+    kill_after = chance.randrange(3, 31) if killed else 0
     with tempfile.TemporaryDirectory(prefix="fdcomm-meeting-", dir="/dev/shm") as folder:
         log = Path(folder) / "log"
         log.touch()
         Path(f"{log}{GATE}").touch()
-        with Meeting.create(NAME, RANKS, directory=folder) as meeting:
+        limit = Deadline(_LIMIT_S, SYSTEM.monotonic)
+        with Meeting(Hall.make(NAME, Shape(RANKS, places), folder, limit), None, limit) as meeting:
 
             def start(process: int, what: str, kill_after: int = 0, until: int = ROUNDS) -> Born:
                 numbers = (process, RANKS, what, until, kill_after, chance.randrange(3))
                 return born("tests.traces.meeting_worker", folder, str(log), *map(str, numbers))
 
             ranks = [start(rank, "meet", 0 if rank else kill_after) for rank in range(RANKS)]
-            owner = start(_OWNER, "reset" if kind == "killed" else "fence", until=ROUNDS - 1 if kind == "killed" else 1)
+            owner = start(_OWNER, "reset" if killed else "fence", until=ROUNDS - 1 if killed else 1)
             second = start(_SECOND, "again")
             everybody = [*ranks, owner, second]
             try:
                 _expect(b"ready", *everybody)
                 _go(*ranks)
-                if kind == "killed":
+                if killed:
                     _kill(ranks[0], log)
                 else:
                     _go(owner)
                 _until_lost(meeting)
                 _go(second)
-                if kind == "killed":
+                if killed:
                     _go(owner)
-                _expect(b"done", *everybody[kind == "killed" :])
+                _expect(b"done", *everybody[killed:])
             finally:
                 for process in everybody:
                     process.kill()
@@ -79,7 +85,7 @@ def real_run(seed: int, kind: str) -> list[Event]:
                     process.stdin.close()
                     process.stdout.close()
         lines = [json.loads(line) for line in log.read_text().splitlines()]
-    return _events(lines)
+    return _events(lines, places)
 
 
 def _expect(what: bytes, *processes: Born) -> None:
@@ -113,13 +119,13 @@ def _until_lost(meeting: Meeting) -> None:
         again.wait(0.001)
 
 
-def _events(lines: list[dict[str, Any]]) -> list[Event]:
-    reading = Reading(Shape(RANKS))
+def _events(lines: list[dict[str, Any]], places: int) -> list[Event]:
+    reading = Reading(Shape(RANKS, places))
     head = {"v": 1, "protocol": "meeting", "dp": 0}
     found = [{**head, **event} for line in lines for event in reading.read(line)]
     if reading.calls > CALLS:
         raise RuntimeError(f"a process has begun {reading.calls} waits")
-    return [{**head, "action": "Open", "ranks": RANKS, "labels": 2, "calls": CALLS}, *found]
+    return [{**head, "action": "Open", "ranks": RANKS, "labels": LABELS, "places": places, "calls": CALLS}, *found]
 
 
 def both(runs: list[list[Event]]) -> list[tuple[str, str]]:

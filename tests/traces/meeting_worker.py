@@ -190,17 +190,19 @@ class _Attendant(Attendant):
 def _meet(hall: Hall, attendant: Attendant, words: Any, log: Log, rank: int, rounds: int, hurried: int) -> None:
     """Pass rounds, whatever else happens; end when it is not this process's meeting any more.
 
-    The last rank comes with another label until all are told that they can never meet so.
+    The last rank comes with another label, or to another barrier, until all are told that they can never meet so.
     """
     call, differs, life = 0, rank == hall.room.shape.ranks - 1, words[LIVES + rank]
+    places = hall.room.shape.places
     while call < _MOST_CALLS:
         call += 1
         if rank == life == 0 and round_of(words[TURN]) >= rounds - 2:
             _until(lambda: words[LIVES] != life)  # this process is killed or given up before the last rounds
-        label = "other" if differs else ""
-        log.mark("call", int(bool(label)))
+        label = "other" if differs and places == 1 else ""
+        place = (round_of(words[TURN]) + 1 + differs) % places  # the last round is not at the one that is aborted
+        log.mark("call", 2 * place + bool(label))
         try:
-            passed = attendant.wait(label, _HURRY_S if call <= hurried else _LIMIT_S)
+            passed = attendant.wait(label, _HURRY_S if call <= hurried else _LIMIT_S, place=place)
         except tuple(_OUTCOMES) as error:
             outcome = next(what for kind, what in _OUTCOMES.items() if isinstance(error, kind))
             log.mark(f"ended {outcome}")

@@ -33,6 +33,7 @@ def test_real_runs_are_accepted_and_altered_ones_are_not(seed: int, tmp_path: Pa
         "LookLocked",
         "Sleep",
         "Wake",
+        "StoreCount",
     }
     assert wanted <= set(counts), f"seed {seed}: {counts}"
     file = tmp_path / "run.ndjson"

@@ -9,6 +9,8 @@
 (* asked to abort or to give a rank up, decides under a lock of the kernel *)
 (* that ends with its process. One step is one aligned load or store, or   *)
 (* one system call; memory is that of x86-64, as in Ring.tla.              *)
+(* P barriers that are used in turn share that: what a wait is for says at *)
+(* which it is. Ranks that all wait, not all at one of them, are told.     *)
 (* Each guard below is TRUE in the protocol. With one of them FALSE this   *)
 (* is the faulty protocol that the guard prevents.                         *)
 (***************************************************************************)
@@ -22,13 +24,11 @@ Begin(p, l) ==
     /\ p \in Waiters \ Absent /\ At(p, "out") /\ calls[p] < Calls
     /\ calls' = Set(calls, p, calls[p] + 1)
     /\ LET t == Load(p, "turn", 0) IN
-        IF Open(t)
+        IF OpenFor(t, l)
         THEN /\ stamp' = Set(stamp, p, t) /\ label' = Set(label, p, l) /\ UNCHANGED told
              /\ To(p, IF ChecksLife THEN "life?" ELSE "label")
         ELSE /\ l = 0 /\ told' = [told EXCEPT ![p] = @ \cup {<<t, "refused">>}] /\ UNCHANGED <<stamp, label, pc>>
     /\ UNCHANGED <<mem, buf, at, do, lock, came, alive>>
-
-Mine(p) == IF p = Next0 THEN 2 ELSE 0
 
 \* After the turn: who is given up later has an old turn.
 SeeLife(p) ==
@@ -52,18 +52,10 @@ StoreWord(p) ==
     /\ To(p, "scan")
     /\ UNCHANGED <<mem, at, stamp, label, do, lock, calls, alive>>
 
-\* One rank after the other. A label does not change while its arrival stands, so both are loaded in one step.
-Look(p) ==
-    LET q == IF OwnLine THEN Counted(Load(p, "life", at[p]), at[p]) ELSE at[p]
-        here == Load(p, "word", q) = stamp[p]
-        same == Load(p, "label", q) = label[p] \/ ~LabelsChecked
-    IN IF ~here THEN "missing" ELSE IF ~same THEN "differs" ELSE IF at[p] < N - 1 THEN "more" ELSE "all"
-
 On(p, from, here, there) ==
-    LET found == Look(p) IN
-    /\ at' = Set(at, p, IF found = "more" THEN at[p] + 1 ELSE 0)
-    /\ To(p, IF found = "more" THEN from ELSE IF found = "missing" THEN there ELSE here)
-    /\ do' = IF found \in {"all", "differs"} THEN Set(do, p, "pass") ELSE do
+    /\ at' = Set(at, p, Further(p))
+    /\ To(p, IF Look(p) = "more" THEN from ELSE IF Look(p) = "missing" THEN there ELSE here)
+    /\ do' = IF Look(p) \in {"all", "differs", "apart"} THEN Set(do, p, "pass") ELSE do
 
 \* Who is last finds all of them.
 Scan(p) ==
@@ -90,12 +82,23 @@ SeeStanding(p) ==
     /\ To(p, "out")
     /\ UNCHANGED <<mem, buf, at, stamp, label, do, lock, calls, came, alive>>
 
-\* It ended without a pass.
+\* It ended without a pass. If that was about another barrier this wait goes on, and looks at the ending after that.
 SeeWhy(p) ==
     /\ p \in Waiters /\ At(p, "why")
-    /\ Tell(p, Load(p, "why", Count(stamp[p]) + 1))
-    /\ To(p, "out")
-    /\ UNCHANGED <<mem, buf, at, stamp, label, do, lock, calls, came, alive>>
+    /\ LET why == Load(p, "why", Count(stamp[p]) + 1)
+           other == why = "reset" \/ (why = "broken" /\ Place(label[p]) # 0 /\ GoesOn)
+       IN IF other THEN stamp' = Set(stamp, p, Ended(stamp[p], 0)) /\ To(p, "then") /\ UNCHANGED told
+          ELSE Tell(p, why) /\ To(p, "out") /\ UNCHANGED stamp
+    /\ UNCHANGED <<mem, buf, at, label, do, lock, calls, came, alive>>
+
+\* There was no ending since: the rank arrives in the turn that there is now.
+SeeNext(p) ==
+    /\ p \in Waiters /\ At(p, "then")
+    /\ LET t == Load(p, "turn", 0) IN
+        IF t \div 4 = stamp[p] \div 4
+        THEN stamp' = Set(stamp, p, t) /\ To(p, IF ChecksLife THEN "life?" ELSE "label")
+        ELSE UNCHANGED stamp /\ To(p, IF Gen(t) = Gen(stamp[p]) THEN "why" ELSE "mine")
+    /\ UNCHANGED <<mem, buf, at, label, do, lock, calls, came, told, alive>>
 
 Timeout(p) ==
     /\ p \in Timed /\ At(p, "wait")
@@ -146,9 +149,6 @@ SeeAgain(p) ==
     /\ To(p, IF Load(p, "turn", 0) = stamp[p] THEN "miss" ELSE "down")
     /\ UNCHANGED <<mem, buf, at, stamp, label, do, lock, calls, came, told, alive>>
 
-\* The kernel's locks say who is dead. A hint: what is done about it is decided under the lock.
-Gone(r) == IF mem.life[r] % 2 = 1 THEN CompletesFence
-           ELSE FindsDead /\ ~alive[Counted(mem.life[r], r)]
 SeeDead(p) ==
     /\ p \in Waiters /\ At(p, "miss")
     /\ do' = IF \E r \in Ranks : Gone(r) THEN Set(do, p, "fence") ELSE do
@@ -174,7 +174,7 @@ AskAbort == Aborts /\ Ask("ask", "abort") /\ UNCHANGED calls
 AskPart == Parts /\ Ask("ask", "part") /\ UNCHANGED calls    \* a rank that has not arrived is in a round to come
 AskFence == Fences /\ Ask("ask", "fence") /\ UNCHANGED calls
 
-\* The abort is undone. Nobody waits then, for a meeting that is not open refuses; so no wait has to be told why.
+\* The abort is undone. Nobody waits at that barrier then, for one that is not open refuses.
 AskReset == Aborts /\ calls[Owner] = 0 /\ Ask("done", "reset") /\ calls' = Set(calls, Owner, 1)
 
 \* Another process comes for rank 0.
@@ -192,20 +192,17 @@ TakeLock(p) ==
     /\ To(p, "turn")
     /\ UNCHANGED <<mem, buf, at, stamp, label, do, calls, came, told, alive>>
 
-Free(p) == do[p] \in {"abort", "join", "reset", "part"} \/ (p = Owner /\ do[p] = "fence")    \* not about a wait of one's own
-First == CHOOSE r \in Ranks : Gone(r) /\ \A q \in Ranks : Gone(q) => r <= q
-Whom(p) == IF p = Owner THEN 0 ELSE First
 SeeTurnLocked(p) ==
     /\ At(p, "turn")
     /\ LET t == Load(p, "turn", 0) IN
         /\ stamp' = IF Free(p) THEN Set(stamp, p, t) ELSE stamp
         /\ CASE Free(p) /\ do[p] = "abort" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "give" ELSE "why1") /\ UNCHANGED at
-             [] Free(p) /\ do[p] = "reset" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "next1" ELSE "give") /\ UNCHANGED at
+             [] Free(p) /\ do[p] = "reset" -> /\ To(p, IF (t % 4) \div 2 = 1 THEN "why1" ELSE "give") /\ UNCHANGED at
              [] do[p] = "part" -> /\ To(p, IF Open(t) THEN "why1" ELSE "give") /\ UNCHANGED at
              [] Free(p) /\ do[p] = "join" -> To(p, "life") /\ UNCHANGED at
              [] Free(p) -> To(p, IF Load(p, "life", 0) % 2 = 1 THEN "give" ELSE "life") /\ UNCHANGED at
              [] ~Free(p) /\ t # stamp[p] -> To(p, "give") /\ UNCHANGED at
-             [] OTHER -> /\ To(p, IF do[p] = "pass" THEN (IF LooksAgain THEN "look" ELSE "next")
+             [] OTHER -> /\ To(p, IF do[p] = "pass" THEN (IF LooksAgain THEN "look" ELSE Commit)
                                   ELSE IF do[p] = "withdraw" THEN "clear"
                                   ELSE IF ~\E r \in Ranks : Gone(r) THEN "give"
                                   ELSE IF mem.life[First] % 2 = 1 THEN "why1" ELSE "life")
@@ -215,11 +212,18 @@ SeeTurnLocked(p) ==
 \* No arrival can be withdrawn now.
 LookLocked(p) ==
     /\ At(p, "look")
-    /\ LET found == Look(p) IN
-        /\ at' = Set(at, p, IF found = "more" THEN at[p] + 1 ELSE 0)
-        /\ To(p, CASE found = "more" -> "look" [] found = "all" -> "next" [] found = "differs" -> "why1"
-                   [] found = "missing" -> "give")
+    /\ at' = Set(at, p, Further(p))
+    /\ To(p, [more |-> "look", all |-> Commit, differs |-> "why1", apart |-> "why1", missing |-> "give"][Look(p)])
     /\ UNCHANGED <<mem, buf, stamp, label, do, lock, calls, came, told, alive>>
+
+\* How often each barrier was passed, in the bank of the next round: nobody looks there before the turn says so.
+StoreCount(p) ==
+    /\ At(p, "count")
+    /\ Put(p, "passes", Bank(Passed(stamp[p])) * P + at[p],
+           Load(p, "passes", Bank(stamp[p]) * P + at[p]) + IF at[p] = Place(label[p]) THEN 1 ELSE 0)
+    /\ at' = Set(at, p, IF at[p] < P - 1 THEN at[p] + 1 ELSE 0)
+    /\ To(p, IF at[p] < P - 1 THEN "count" ELSE "next")
+    /\ UNCHANGED <<mem, stamp, label, do, lock, calls, came, told, alive>>
 
 \* Only its own process stores there.
 StoreWithdrawn(p) ==
@@ -242,9 +246,6 @@ StoreWhy(p) ==
     /\ at' = Set(at, p, 0)
     /\ To(p, "next1")
     /\ UNCHANGED <<mem, stamp, label, do, lock, calls, came, told, alive>>
-
-Both(old, new) == IF new \in {0, old} \/ old = 3 THEN old ELSE old + new
-StillLost == IF \E r \in Ranks \ {0} : mem.life[r] % 2 = 1 THEN 1 ELSE 0
 
 \* The linearization point of every ending, when it reaches memory.
 StoreTurn(p) ==
@@ -294,12 +295,12 @@ Kill(p) ==
     /\ UNCHANGED <<mem, buf, stamp, label, calls, came, told>>
 
 Next ==
-    \/ \E p \in Waiters, l \in 0 .. L - 1 : Begin(p, l)
+    \/ \E p \in Waiters, l \in 0 .. L * P - 1 : Begin(p, l)
     \/ \E p \in Waiters : SeeLife(p) \/ StoreLabel(p) \/ StoreWord(p) \/ Scan(p) \/ SeeTurn(p) \/ SeeStanding(p) \/ SeeWhy(p)
-    \/ \E p \in Waiters : Timeout(p) \/ RaiseFlag(p) \/ BarrierReaches(p) \/ SeeDue(p) \/ Rescan(p) \/ Sleep(p)
+    \/ \E p \in Waiters : SeeNext(p) \/ Timeout(p) \/ RaiseFlag(p) \/ BarrierReaches(p) \/ SeeDue(p) \/ Rescan(p) \/ Sleep(p)
     \/ \E p \in Waiters : Rouse(p) \/ SeeAgain(p) \/ SeeDead(p) \/ LowerFlag(p)
     \/ \E p \in All : TakeLock(p) \/ SeeTurnLocked(p) \/ LookLocked(p) \/ StoreWithdrawn(p) \/ StoreLife(p)
-    \/ \E p \in All : StoreWhy(p) \/ StoreTurn(p) \/ LoadFlags(p) \/ Wake(p) \/ GiveLock(p) \/ Flush(p) \/ Kill(p)
+    \/ \E p \in All : StoreCount(p) \/ StoreWhy(p) \/ StoreTurn(p) \/ LoadFlags(p) \/ Wake(p) \/ GiveLock(p) \/ Flush(p) \/ Kill(p)
     \/ AskAbort \/ AskPart \/ AskFence \/ AskReset \/ Come
 
 Spec == Init /\ [][Next]_vars
@@ -307,14 +308,13 @@ Spec == Init /\ [][Next]_vars
 WaitEnds == \A p \in Waiters : Over(p) ~> pc[p] \in {"out", "dead"}
 
 Goes(p) ==
-    \/ SeeLife(p) \/ StoreLabel(p) \/ StoreWord(p) \/ Scan(p) \/ SeeTurn(p) \/ SeeStanding(p) \/ SeeWhy(p) \/ RaiseFlag(p)
-    \/ BarrierReaches(p) \/ SeeDue(p) \/ Rescan(p) \/ Sleep(p) \/ SeeAgain(p) \/ SeeDead(p) \/ LowerFlag(p)
-    \/ TakeLock(p) \/ SeeTurnLocked(p) \/ LookLocked(p) \/ StoreWithdrawn(p) \/ StoreLife(p) \/ StoreWhy(p)
-    \/ StoreTurn(p) \/ LoadFlags(p) \/ Wake(p) \/ GiveLock(p)
+    \/ SeeLife(p) \/ StoreLabel(p) \/ StoreWord(p) \/ Scan(p) \/ SeeTurn(p) \/ SeeStanding(p) \/ SeeWhy(p)
+    \/ SeeNext(p) \/ RaiseFlag(p) \/ BarrierReaches(p) \/ SeeDue(p) \/ Rescan(p) \/ Sleep(p) \/ SeeAgain(p) \/ SeeDead(p)
+    \/ LowerFlag(p) \/ TakeLock(p) \/ SeeTurnLocked(p) \/ LookLocked(p) \/ StoreCount(p) \/ StoreWithdrawn(p)
+    \/ StoreLife(p) \/ StoreWhy(p) \/ StoreTurn(p) \/ LoadFlags(p) \/ Wake(p) \/ GiveLock(p)
 
 FairSpec ==
-    /\ Spec
-    /\ \A p \in All : WF_vars(Flush(p)) /\ WF_vars(Goes(p))
+    /\ Spec /\ \A p \in All : WF_vars(Flush(p)) /\ WF_vars(Goes(p))
     /\ \A p \in Waiters : (Rechecks => WF_vars(Rouse(p)))
     /\ \A p \in All : SF_vars(TakeLock(p))
 =============================================================================

@@ -30,14 +30,16 @@ Outcomes == <<"passed", "refused", "timeout", "mismatch", "lost", "broken">>
 Outcome == Outcomes[Value + 1]
 
 Observed ==
-    \/ Name = "Begin" /\ Value \in 0 .. L - 1 /\ Begin(Who, Value)
+    \/ Name = "Begin" /\ Value \in 0 .. L * P - 1 /\ Begin(Who, Value)
     \/ Name = "SeeLife" /\ SeeLife(Who) /\ Load(Who, "life", RankOf(Who)) = Value
     \/ Name = "StoreLabel" /\ StoreLabel(Who)
     \/ Name = "StoreWord" /\ StoreWord(Who) /\ stamp[Who] = Value
     \/ Name = "Scan" /\ Scan(Who)
     \/ Name = "SeeTurn" /\ SeeTurn(Who) /\ Load(Who, "turn", 0) = Value
     \/ Name = "SeeStanding" /\ SeeStanding(Who) /\ Load(Who, "life", RankOf(Who)) = Value
-    \/ Name = "SeeWhy" /\ SeeWhy(Who) /\ <<stamp[Who], Outcome>> \in told'[Who]
+    \* Value 6: the ending was about another barrier.
+    \/ Name = "SeeWhy" /\ SeeWhy(Who) /\ IF Value = 6 THEN UNCHANGED told ELSE <<stamp[Who], Outcome>> \in told'[Who]
+    \/ Name = "SeeNext" /\ SeeNext(Who) /\ Load(Who, "turn", 0) = Value
     \/ Name = "Timeout" /\ Timeout(Who)
     \/ Name = "RaiseFlag" /\ RaiseFlag(Who)
     \/ Name = "BarrierReaches" /\ BarrierReaches(Who)
@@ -58,6 +60,7 @@ Observed ==
     \/ Name = "LookLocked" /\ LookLocked(Who)
     \/ Name = "StoreWithdrawn" /\ StoreWithdrawn(Who)
     \/ Name = "StoreLife" /\ StoreLife(Who)
+    \/ Name = "StoreCount" /\ StoreCount(Who) /\ buf'[Who][Len(buf'[Who])][3] = Value
     \/ Name = "StoreWhy" /\ StoreWhy(Who)
     \/ Name = "StoreTurn" /\ StoreTurn(Who) /\ buf'[Who][Len(buf'[Who])][3] = Value
     \/ Name = "LoadFlags" /\ LoadFlags(Who)
