@@ -42,10 +42,11 @@ def test_every_event_occurs_over_a_real_host() -> None:
 
 
 @pytest.mark.multiproc
-@pytest.mark.parametrize("remote", [(), (0,), (0, 1)])
-def test_every_action_occurs_where_ranks_meet_in_shared_memory(remote: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("remote", "alone"), [((), False), ((0,), False), ((0, 1), False), ((0,), True)])
+def test_every_action_occurs_where_ranks_meet_in_shared_memory(remote: tuple[int, ...], alone: bool) -> None:
     options = settings(FIXED, stateful_step_count=25, max_examples=15, report_multiple_bugs=False)
-    assert unseen(lambda chosen: run_meeting(chosen, frozenset(remote)), options, EVERY_ACTION) == set()
+    found = unseen(lambda chosen: run_meeting(chosen, frozenset(remote), alone=alone), options, EVERY_ACTION)
+    assert found == set()
 
 
 @pytest.mark.multiproc

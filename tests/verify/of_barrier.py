@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from hypothesis import settings
 
 from models.barrier import Barrier
 from models.barrier_trace import accept
@@ -99,10 +102,12 @@ def _service(name: str, lazy: bool) -> Row:
 # -- V4 ------------------------------------------------------------------------------------------------------------
 
 _CORE, _HOST = "core beside the model, random runs", "real host beside the model, random runs"
+_ALONE = "at a barrier that is a group of its own"
 _MEETINGS: dict[str, frozenset[int]] = {
     "real handles in shared memory, one through the host, beside the model, random runs": frozenset({0}),
     "real handles in shared memory beside the model, random runs": frozenset(),
     "real handles in shared memory, all through the host, beside the model, random runs": frozenset({0, 1}),
+    f"real handles in shared memory, {_ALONE}, one through the host, beside the model, random runs": frozenset({0}),
 }
 
 
@@ -114,7 +119,10 @@ def _v4(size: str) -> list[_Offer]:
 
 
 def _random_meeting(what: str, examples: int, steps: int) -> Row:
-    return rows.random_runs(P, what, lambda options: run_meeting(options, _MEETINGS[what]), _ACTIONS, examples, steps)
+    def run(options: settings) -> Counter[str]:
+        return run_meeting(options, _MEETINGS[what], alone=_ALONE in what)
+
+    return rows.random_runs(P, what, run, _ACTIONS, examples, steps)
 
 
 def _random(what: str, examples: int, steps: int) -> Row:
