@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
+from fdcomm import arguments
 from fdcomm.core.pause import MODES, Mode
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
@@ -126,6 +127,8 @@ class PauseControl:
             raise ProtocolViolationError(
                 "resume: this thread holds the pause; leave the block first", operation="resume"
             )
+        if pause is not None:
+            pause = arguments.number(pause, "pause", "resume")
         self._wait("resume", pause, timeout=timeout, progress=progress, every=every)
 
     def cancel_pause(self, *, timeout: Timeout = DEFAULT) -> bool:
@@ -201,6 +204,8 @@ class PauseControl:
             CommTimeoutError: As :meth:`paused`. When it comes from the resume, the work was done.
             PauseEndedError: Another client cancelled the pause before this call saw it reached; nothing was done.
         """
+        if not callable(work):
+            raise ConfigError(f"clear: work={work!r} cannot be called", operation="clear")
         number, client, begun = self._held(mode, timeout, progress, every, resume=None)
         try:
             with self._hold(client, "clear"):
@@ -219,6 +224,8 @@ class PauseControl:
         Raises:
             NotPausedError: It is not in force, or has not been reached.
         """
+        if pause is not None:
+            pause = arguments.number(pause, "pause", "held")
         client: int = self._queue._act(_PROTOCOL, "hold", pause, name="held")
         with self._hold(client, "held"):
             yield
@@ -303,6 +310,7 @@ class PauseControl:
         **ending: Any,
     ) -> Any:
         limit = timeout_seconds(timeout, action)
+        arguments.function(progress, "progress", action)
         if progress is None:
             return self._waits.call(action, *args, limit=limit, token=token)
         seconds = period(every, action)

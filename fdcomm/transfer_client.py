@@ -42,9 +42,11 @@ class Pauses(Protocol):
 class TransferClient:
     """The prefix cache's side of transfers, over a port whose results nobody else takes.
 
-    A transfer holds its blocks until its result is handled, under the lock that guards the lists: whatever becomes of
-    who waits for it, no block is given out that a rank may still move. A thread of the client's takes the results; it
-    ends with the client, and when the port is lost, which everybody who waits is told.
+    A transfer holds its blocks until its result is handled, under the lock that guards the lists, whatever becomes of
+    who waits for it. A result is believed: after one that failed because a handler ran over its limit, or because the
+    task was abandoned, a rank may still write to the target. Pause, or reset, before those blocks are used again.
+    A thread of the client's takes the results; it ends with the client, and when the port is lost, which everybody who
+    waits is told.
     """
 
     def __init__(
