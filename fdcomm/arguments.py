@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from fdcomm.errors import ConfigError
 
-__all__ = ("changes", "function", "number", "text")
-
-_F = TypeVar("_F", bound="Callable[..., Any] | None")
+__all__ = ("changes", "function", "number", "number_or_none", "text")
 
 
 def number(value: Any, what: str, operation: str) -> int:
@@ -21,6 +19,11 @@ def number(value: Any, what: str, operation: str) -> int:
         return operator.index(value)
     except TypeError:
         raise ConfigError(f"{operation}: {what}={value!r} is no whole number", operation=operation) from None
+
+
+def number_or_none(value: Any, what: str, operation: str) -> int | None:
+    """Return the same; None stays None."""
+    return None if value is None else number(value, what, operation)
 
 
 def text(value: Any, what: str, operation: str) -> str:
@@ -39,8 +42,7 @@ def changes(seen: Any, operation: str) -> int:
     return number(seen["changes"], "changes", operation)
 
 
-def function(value: _F, what: str, operation: str) -> _F:
-    """Return what can be called, or None; ConfigError for everything else."""
-    if value is not None and not callable(value):
+def function(value: Any, what: str, operation: str) -> None:
+    """Raise ConfigError for what cannot be called."""
+    if not callable(value):
         raise ConfigError(f"{operation}: {what}={value!r} cannot be called", operation=operation)
-    return value

@@ -127,9 +127,8 @@ class PauseControl:
             raise ProtocolViolationError(
                 "resume: this thread holds the pause; leave the block first", operation="resume"
             )
-        if pause is not None:
-            pause = arguments.number(pause, "pause", "resume")
-        self._wait("resume", pause, timeout=timeout, progress=progress, every=every)
+        which = arguments.number_or_none(pause, "pause", "resume")
+        self._wait("resume", which, timeout=timeout, progress=progress, every=every)
 
     def cancel_pause(self, *, timeout: Timeout = DEFAULT) -> bool:
         """Give up a pause that has not been reached; who waits for it gets PauseEndedError.
@@ -204,8 +203,7 @@ class PauseControl:
             CommTimeoutError: As :meth:`paused`. When it comes from the resume, the work was done.
             PauseEndedError: Another client cancelled the pause before this call saw it reached; nothing was done.
         """
-        if not callable(work):
-            raise ConfigError(f"clear: work={work!r} cannot be called", operation="clear")
+        arguments.function(work, "work", "clear")
         number, client, begun = self._held(mode, timeout, progress, every, resume=None)
         try:
             with self._hold(client, "clear"):
@@ -224,9 +222,8 @@ class PauseControl:
         Raises:
             NotPausedError: It is not in force, or has not been reached.
         """
-        if pause is not None:
-            pause = arguments.number(pause, "pause", "held")
-        client: int = self._queue._act(_PROTOCOL, "hold", pause, name="held")
+        which = arguments.number_or_none(pause, "pause", "held")
+        client: int = self._queue._act(_PROTOCOL, "hold", which, name="held")
         with self._hold(client, "held"):
             yield
 
@@ -310,9 +307,9 @@ class PauseControl:
         **ending: Any,
     ) -> Any:
         limit = timeout_seconds(timeout, action)
-        arguments.function(progress, "progress", action)
         if progress is None:
             return self._waits.call(action, *args, limit=limit, token=token)
+        arguments.function(progress, "progress", action)
         seconds = period(every, action)
         return self._waits.watched(action, *args, limit=limit, progress=progress, every=seconds, **ending)
 

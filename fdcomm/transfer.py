@@ -101,10 +101,10 @@ class TransferLoop:
         if not isinstance(handlers, Mapping):
             raise ConfigError(f"handlers={handlers!r} must map each kind to a function", operation="transfer")
         for kind, handler in handlers.items():
-            if arguments.function(handler, f"the handler of {kind!r}", "transfer") is None:
-                raise ConfigError(f"transfer: the handler of {kind!r} is None", operation="transfer")
+            arguments.function(handler, f"the handler of {kind!r}", "transfer")
             arguments.text(kind, "kind", "transfer")
-        arguments.function(progress, "progress", "transfer")
+        if progress is not None:
+            arguments.function(progress, "progress", "transfer")
         self._queue = queue
         self._control = control
         self._runtime = queue._runtime
