@@ -93,7 +93,7 @@ class PauseControl:
             The number of the pause, for :meth:`resume`.
 
         Raises:
-            CommTimeoutError: ``missing`` names the ranks in which jobs still run. The pause stays ordered.
+            CommTimeoutError: ``missing`` names the ranks in which jobs may still run. The pause stays ordered.
             PauseEndedError: Another client cancelled or ended it before this call saw it reached.
             RequestCancelledError: Another thread called :meth:`give_up`. The pause stays ordered.
         """
