@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
+from fdcomm import arguments
 from fdcomm.core.pause import MODES, Mode
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
@@ -92,7 +93,7 @@ class PauseControl:
             The number of the pause, for :meth:`resume`.
 
         Raises:
-            CommTimeoutError: ``missing`` names the ranks in which jobs still run. The pause stays ordered.
+            CommTimeoutError: ``missing`` names the ranks in which jobs may still run. The pause stays ordered.
             PauseEndedError: Another client cancelled or ended it before this call saw it reached.
             RequestCancelledError: Another thread called :meth:`give_up`. The pause stays ordered.
         """
@@ -126,7 +127,8 @@ class PauseControl:
             raise ProtocolViolationError(
                 "resume: this thread holds the pause; leave the block first", operation="resume"
             )
-        self._wait("resume", pause, timeout=timeout, progress=progress, every=every)
+        which = arguments.number_or_none(pause, "pause", "resume")
+        self._wait("resume", which, timeout=timeout, progress=progress, every=every)
 
     def cancel_pause(self, *, timeout: Timeout = DEFAULT) -> bool:
         """Give up a pause that has not been reached; who waits for it gets PauseEndedError.
@@ -201,6 +203,7 @@ class PauseControl:
             CommTimeoutError: As :meth:`paused`. When it comes from the resume, the work was done.
             PauseEndedError: Another client cancelled the pause before this call saw it reached; nothing was done.
         """
+        arguments.function(work, "work", "clear")
         number, client, begun = self._held(mode, timeout, progress, every, resume=None)
         try:
             with self._hold(client, "clear"):
@@ -219,7 +222,8 @@ class PauseControl:
         Raises:
             NotPausedError: It is not in force, or has not been reached.
         """
-        client: int = self._queue._act(_PROTOCOL, "hold", pause, name="held")
+        which = arguments.number_or_none(pause, "pause", "held")
+        client: int = self._queue._act(_PROTOCOL, "hold", which, name="held")
         with self._hold(client, "held"):
             yield
 
@@ -305,6 +309,7 @@ class PauseControl:
         limit = timeout_seconds(timeout, action)
         if progress is None:
             return self._waits.call(action, *args, limit=limit, token=token)
+        arguments.function(progress, "progress", action)
         seconds = period(every, action)
         return self._waits.watched(action, *args, limit=limit, progress=progress, every=seconds, **ending)
 

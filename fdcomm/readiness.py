@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from fdcomm import arguments
 from fdcomm.core.readiness import Health
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import (
@@ -132,8 +133,7 @@ class Readiness:
         """
         if fraction is not None and not (isinstance(fraction, (int, float)) and 0 <= fraction <= 1):
             raise ConfigError(f"readiness.starting: fraction={fraction!r} is not a number from 0 to 1")
-        party = (component, self._queue.client_id if rank is None else rank)
-        self._loop.begin(party, str(stage), fraction)
+        self._loop.begin(self._party(component, rank, "readiness.starting"), str(stage), fraction)
 
     def ready(self, component: str | None = None, rank: int | None = None, *, limit: Timeout = DEFAULT) -> None:
         """The part serves from now on, and its loop calls :meth:`beat`. Join, Ready.
@@ -151,8 +151,12 @@ class Readiness:
         if component is None:
             component, own = self._loop.party(name)
             rank = own if rank is None else rank
-        party = (component, self._queue.client_id if rank is None else rank)
+        party = self._party(component, rank, name)
         self._loop.ready(party, self._limit if limit is DEFAULT else _checked_limit(limit, name))
+
+    def _party(self, component: str, rank: int | None, name: str) -> tuple[str, int]:
+        own = self._queue.client_id if rank is None else arguments.number(rank, "rank", name)
+        return arguments.text(component, "component", name), own
 
     def failed(self, reason: str) -> None:
         """The part cannot serve: whoever waits for it is told the reason at once. It may try again. Fail."""
@@ -227,7 +231,7 @@ class Readiness:
         A loop that stands still, or goes on, is a change too.
         """
         limit = timeout_seconds(timeout, "readiness.watch")
-        changes = -1 if seen is None else int(seen["changes"])
+        changes = arguments.changes(seen, "readiness.watch")
         found: dict[str, Any] = self._queue._act(
             PROTOCOL, "watch", changes, limit, timeout=limit, name="readiness.watch"
         )

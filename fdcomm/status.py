@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from fdcomm import arguments
 from fdcomm.core.status import Goal
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import (
@@ -145,7 +146,7 @@ class StatusCoordinator:
         In a thread of its own this is the progress of a request: "missing" has the parts that it waits for.
         """
         limit = timeout_seconds(timeout, "status.watch")
-        changes = -1 if seen is None else int(seen["changes"])
+        changes = arguments.changes(seen, "status.watch")
         found: dict[str, Any] = self._queue._act(_PROTOCOL, "watch", changes, limit, timeout=limit, name="status.watch")
         return found
 
@@ -198,7 +199,7 @@ class StatusWord:
     def __init__(self, coordinator: StatusCoordinator, component: str) -> None:
         """Made by :meth:`StatusCoordinator.word`."""
         self._coordinator = coordinator
-        self.component = component
+        self.component = arguments.text(component, "component", "status.word")
 
     @property
     def value(self) -> ModelWeightsStatus:
@@ -218,8 +219,12 @@ class StatusWord:
 
         Raises:
             CommTimeoutError: It was none of them in time.
+            ConfigError: A value is no word, or there is none to wait for.
         """
         name = f"status.{self.component}.wait_for"
+        unknown = [word for word in words if word not in tuple(ModelWeightsStatus)]
+        if unknown or not words:
+            raise ConfigError(f"{name}: {unknown or 'nothing'} to wait for; words are -2 to 1", operation=name)
         limit = timeout_seconds(timeout, name)
         deadline = Deadline(limit, self._coordinator._queue._runtime.monotonic)
         seen: dict[str, Any] | None = None

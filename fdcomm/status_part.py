@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from fdcomm import arguments
 from fdcomm.core.status import Goal
 from fdcomm.deadline import Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, StaleReportError
@@ -67,10 +68,14 @@ class StatusPart:
     """One part of a component, in the process that holds it. Another process of the same part is refused."""
 
     def __init__(self, queue: Handle, component: str, part: int | None = None) -> None:
-        """Take part through a handle, which must stay open. ``part`` is the handle's ``client_id`` by default."""
+        """Take part through a handle, which must stay open. ``part`` is the handle's ``client_id`` by default.
+
+        Raises:
+            ConfigError: ``component`` is no string, or ``part`` no whole number.
+        """
         self._queue = queue
-        self.component = component
-        self.part = queue.client_id if part is None else part
+        self.component = arguments.text(component, "component", _PROTOCOL)
+        self.part = queue.client_id if part is None else arguments.number(part, "part", _PROTOCOL)
         self._counts: Counter[str] = Counter()
 
     def take(self, *, timeout: Timeout = 0.0) -> StatusOrder | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final
 
+from fdcomm import arguments
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import (
     ClosedError,
@@ -89,13 +90,21 @@ class TransferLoop:
                 when its handler begins, then "done" or "failed". When it raises, the loop ends with that error.
 
         Raises:
-            RankError: The handle has no rank.
-            ConfigError: ``limit_s`` is no positive number.
+            RankError: The handle has no rank, or the control was made without ``rank=True``.
+            ConfigError: ``limit_s`` is no positive number, or the handlers are no mapping of names to functions.
         """
         if queue.client_id < 0:
             raise RankError("TransferLoop needs a handle with a client_id", operation="transfer")
-        if limit_s is not None and not limit_s > 0:
+        control._rank("transfer")
+        if limit_s is not None and not (timeout_seconds(limit_s, "limit_s") or 0.0) > 0:
             raise ConfigError(f"limit_s={limit_s!r} must be a positive number of seconds", operation="transfer")
+        if not isinstance(handlers, Mapping):
+            raise ConfigError(f"handlers={handlers!r} must map each kind to a function", operation="transfer")
+        for kind, handler in handlers.items():
+            arguments.function(handler, f"the handler of {kind!r}", "transfer")
+            arguments.text(kind, "kind", "transfer")
+        if progress is not None:
+            arguments.function(progress, "progress", "transfer")
         self._queue = queue
         self._control = control
         self._runtime = queue._runtime

@@ -42,9 +42,9 @@ class Pauses(Protocol):
 class TransferClient:
     """The prefix cache's side of transfers, over a port whose results nobody else takes.
 
-    A transfer holds its blocks until its result is handled, under the lock that guards the lists: whatever becomes of
-    who waits for it, no block is given out that a rank may still move. A thread of the client's takes the results; it
-    ends with the client, and when the port is lost, which everybody who waits is told.
+    A transfer holds its blocks until its result is handled, under the lock that guards the lists, whatever becomes of
+    who waits for it; but once a handler ran over its limit, or a task was abandoned, a rank may write to the freed
+    target until the next pause. A thread takes the results; who waits is told when it ends: closed, or the port lost.
     """
 
     def __init__(

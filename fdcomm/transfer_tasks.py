@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fdcomm import arguments
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import PayloadError
 from fdcomm.handle import Handle
@@ -70,9 +71,11 @@ class TransferTasks:
             PeerLostError: A rank is gone, so nothing was issued; ``missing`` names it.
             CommTimeoutError: There was no room; nothing was issued.
             PayloadError: The task cannot be pickled.
+            ConfigError: ``kind`` is no string.
         """
         name = "transfer.issue"
         limit = timeout_seconds(timeout, name)
+        arguments.text(kind, "kind", name)
         payload = self._queue._pickle(task, name)
         number: int = self._queue._act(_PROTOCOL, "issue", kind, payload, limit, timeout=limit, name=name)
         return number
@@ -95,7 +98,9 @@ class TransferTasks:
         Returns:
             False when the task has not started, has ended, or is not this handle's.
         """
-        return bool(self._queue._act(_PROTOCOL, "abandon", number, name="transfer.abandon"))
+        name = "transfer.abandon"
+        which = arguments.number(number, "number", name)
+        return bool(self._queue._act(_PROTOCOL, "abandon", which, name=name))
 
     def result(self, timeout: Timeout = DEFAULT) -> TransferResult | None:
         """Return the next result; None when there is none for ``timeout`` seconds. Acknowledges the one before.

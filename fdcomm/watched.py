@@ -20,9 +20,13 @@ AGAIN_S: Final = 0.05
 
 def period(every: Timeout, operation: str) -> float:
     """Return the seconds between two calls of a progress function."""
-    seconds = timeout_seconds(every, operation)
+    wrong = f"{operation}: every={every!r} must be a number of seconds above 0"
+    try:
+        seconds = timeout_seconds(every, operation)
+    except ConfigError:
+        raise ConfigError(wrong, operation=operation) from None
     if not seconds:
-        raise ConfigError(f"{operation}: every={every!r} must be a number of seconds above 0", operation=operation)
+        raise ConfigError(wrong, operation=operation)
     return seconds
 
 

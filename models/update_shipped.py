@@ -32,18 +32,22 @@ class Config:
 
     fronts: int = 2
     meddles: bool = True
+    queues: bool = True
     holds: bool = True
     needs_no_lock: bool = True
     one_authority: bool = True
+    waiting_may_stay: bool = True
 
     def constants(self) -> dict[str, Any]:
         """Return the constants under their names in the spec."""
         return {
             "Fronts": self.fronts,
             "Meddles": self.meddles,
+            "Queues": self.queues,
             "Holds": self.holds,
             "NeedsNoLock": self.needs_no_lock,
             "OneAuthority": self.one_authority,
+            "WaitingMayStay": self.waiting_may_stay,
         }
 
 
@@ -55,6 +59,7 @@ class UpdateShipped(Model[State]):
         self.name = "update behind front ends as published"
         self.last = self.config.fronts - 1
         of_front: dict[str, Callable[[State, int], State | None]] = {
+            "Queue": self.queue,
             "Begin": self.begin,
             "End": self.end,
             "News": self.news,
@@ -65,7 +70,7 @@ class UpdateShipped(Model[State]):
             "Lock": lambda s: self._go(s, "wants the lock", "locked update") if self._free(s) else None,
             "Update": lambda s: self._go(s, "looked", "update"),
             "Updated": self.updated,
-            "After": lambda s: self._go(s, "updated", "after") if self._free(s) or self.config.needs_no_lock else None,
+            "After": self.after,
             "Resume": lambda s: self._go(s, "after", "end", frozen=False, knows=_NOBODY),
             "Meddle": self.meddle,
         }
@@ -77,6 +82,7 @@ class UpdateShipped(Model[State]):
         self.sometimes = {
             "it was updated in a pause": lambda s: s.pc == "update",
             "a request is frozen": lambda s: s.frozen and "reads" in s.request,
+            "it was updated while a request waits": lambda s: s.pc == "after" and "waits" in s.request,
         }
         self.sometimes_steps = {}
 
@@ -99,10 +105,15 @@ class UpdateShipped(Model[State]):
 
     # -- requests -------------------------------------------------------------------------------------------------
 
+    def queue(self, s: State, f: int) -> State | None:
+        """A request comes in a pause, and waits."""
+        may = self.config.queues and s.frozen and s.request[f] == "none"
+        return s._replace(request=replaced(s.request, f, "waits")) if may else None
+
     def begin(self, s: State, f: int) -> State | None:
         """A request begins, with the lock of readers."""
         locked = f == self.last and s.pc == "locked update"
-        may = not s.frozen and s.request[f] == "none" and not locked
+        may = not s.frozen and s.request[f] in ("none", "waits") and not locked
         return s._replace(request=replaced(s.request, f, "reads")) if may else None
 
     def end(self, s: State, f: int) -> State | None:
@@ -129,6 +140,12 @@ class UpdateShipped(Model[State]):
         """The weights are there."""
         return s._replace(pc="updated") if s.pc in ("update", "locked update") else None
 
+    def after(self, s: State) -> State | None:
+        """The step after the update, such as a flush of what was computed with the weights of before."""
+        config = self.config
+        may = (config.needs_no_lock or self._free(s)) and (config.waiting_may_stay or "waits" not in s.request)
+        return self._go(s, "updated", "after") if may else None
+
     def meddle(self, s: State) -> State | None:
         """Another client resumes."""
         held = self.config.holds and s.pc in ("looked", "update")
@@ -149,7 +166,8 @@ def fairness(config: Config) -> list[Fair[State]]:
 PROMISE: LeadsTo[State] = LeadsTo("UpdateEnds", lambda s: s.pc == "paused", lambda s: s.pc == "end")
 
 RACES: dict[str, Race[Config]] = {
-    "B36": Race(Config(fronts=1, holds=False), "UpdatesAlone"),
-    "B37": Race(Config(fronts=1, meddles=False, needs_no_lock=False), "ClientGoesOn"),
-    "B39": Race(Config(meddles=False, one_authority=False), "ClientGoesOn"),
+    "B36": Race(Config(fronts=1, queues=False, holds=False), "UpdatesAlone"),
+    "B37": Race(Config(fronts=1, meddles=False, queues=False, needs_no_lock=False), "ClientGoesOn"),
+    "B38": Race(Config(fronts=1, meddles=False, waiting_may_stay=False), "ClientGoesOn"),
+    "B39": Race(Config(meddles=False, queues=False, one_authority=False), "ClientGoesOn"),
 }

@@ -93,7 +93,7 @@ class PauseChannel(Channel):
             whether this call began it.
 
         Raises:
-            CommTimeoutError: ``missing`` names the ranks in which jobs still run. The pause stays ordered.
+            CommTimeoutError: ``missing`` names the ranks in which jobs may still run. The pause stays ordered.
             PauseEndedError: It was cancelled, or had ended before this call looked.
             RequestCancelledError: :meth:`give_up` was called. So with :meth:`resume` and :meth:`cancel`.
         """

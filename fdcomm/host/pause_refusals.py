@@ -27,7 +27,7 @@ __all__ = (
 def not_quiet(operation: str, missing: tuple[int, ...], waited_s: float) -> CommTimeoutError:
     """Jobs still run."""
     return CommTimeoutError(
-        f"{operation}: after {waited_s:.1f} s jobs still run in {ranks_in_words(missing)}; the pause stays "
+        f"{operation}: after {waited_s:.1f} s jobs may still run in {ranks_in_words(missing)}; the pause stays "
         "ordered: call pause again to go on waiting, pause('abort') to tell the jobs to end, or cancel_pause() to give "
         "it up",
         operation=operation,
@@ -58,7 +58,7 @@ def cannot_resume(operation: str, missing: tuple[int, ...], holders: int, waited
     """The pause cannot be ended yet."""
     why = f"{holders} client(s) hold the pause, or wait for it"
     if missing:
-        why = f"jobs still run in {ranks_in_words(missing)}"
+        why = f"jobs may still run in {ranks_in_words(missing)}"
     return CommTimeoutError(
         f"{operation}: after {waited_s:.1f} s the pause cannot end: {why}",
         operation=operation,
@@ -90,7 +90,7 @@ def given_up(operation: str, waited_s: float) -> RequestCancelledError:
 
 def not_paused(operation: str, missing: tuple[int, ...]) -> NotPausedError:
     """Nothing to hold."""
-    why = f"jobs still run in {ranks_in_words(missing)}" if missing else "no such pause is in force"
+    why = f"jobs may still run in {ranks_in_words(missing)}" if missing else "no such pause is in force"
     return NotPausedError(f"{operation}: {why}; hold a pause after pause() has returned", operation=operation)
 
 

@@ -18,7 +18,7 @@ ENTRIES = [entry for entry in manifest.load() if entry.module in MODULES]
 RACES = [(name, race) for name, module in MODULES.items() for race in module.model.RACES]
 
 # Races after which somebody waits for ever.
-HANGS = {"B31", "B32", "B33.one_phase", "B37", "B39", "P7.4", "B54", "B50.branch"}
+HANGS = {"B31", "B32", "B33.one_phase", "B37", "B38", "B39", "P7.4", "B54", "B50.branch"}
 
 
 @pytest.mark.parametrize("name", MODULES)

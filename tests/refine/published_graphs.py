@@ -56,7 +56,7 @@ _MODULES = (
     Published(
         "pause/UpdateShipped.tla",
         update_shipped,
-        update_shipped.Config(holds=False, needs_no_lock=False, one_authority=False),
+        update_shipped.Config(holds=False, needs_no_lock=False, one_authority=False, waiting_may_stay=False),
     ),
     Published("pause/WaveShipped.tla", wave_shipped, wave_shipped.Config(two_phases=False, epochs=False, agreed=False)),
     Published(

@@ -24,6 +24,7 @@ class Engine:
         self.paused = False
         self.live = 0
         self.marks = 0
+        self.waiting = 0
         self.launched: bool | None = None
         self.known = False
 

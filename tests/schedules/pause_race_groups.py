@@ -138,7 +138,7 @@ def _split_ours(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario({"client": client, "rank 0": leader, "rank 1": follower})
 
 
-# -- locks of front ends (B37, B39) --------------------------------------------------------------------------------
+# -- locks of front ends (B37) -------------------------------------------------------------------------------------
 
 
 def _request(engine: Engine) -> None:
@@ -174,6 +174,45 @@ def _after_ours(runtime: ControlledRuntime) -> Scenario:
             bed.world.rely()  # the step after the update
 
     return bed.scenario({"client": client, "request": partial(_parks, bed)})
+
+
+# -- a flush that waits for what waits (B38) -----------------------------------------------------------------------
+
+
+def _flush_shipped(runtime: ControlledRuntime) -> Scenario:
+    """A request that comes in a pause waits for its end; the flush after the update wants that no request waits."""
+    engine = Engine(runtime)
+
+    def request() -> None:
+        engine.set(waiting=1)
+        engine.when(lambda: not engine.paused, waiting=0)
+
+    def client() -> None:
+        engine.set(paused=True)
+        engine.when(lambda: engine.waiting == 0)
+        engine.set(paused=False)
+
+    return Scenario({"client": client, "request": request})
+
+
+def _flush_ours(runtime: ControlledRuntime) -> Scenario:
+    """The same with a job that waits for its admission: the host answers, and a clear is done, all the same."""
+    bed = PauseBed(runtime)
+
+    def request() -> None:
+        with bed.controls[0].admit(timeout=None):
+            bed.world.work()
+
+    def client() -> None:
+        number = bed.api.pause(timeout=None)
+        assert bed.api.statistics().paused
+        bed.api.clear(bed.world.rely, timeout=None)
+        bed.api.resume(number, timeout=None)
+
+    return bed.scenario({"client": client, "request": request})
+
+
+# -- an update through another front end (B39) ---------------------------------------------------------------------
 
 
 def _fronts_shipped(runtime: ControlledRuntime) -> Scenario:
@@ -217,5 +256,6 @@ GROUPS: dict[str, tuple[_Build, _Build, str]] = {
     "B33 split": (_split_shipped, _split_ours, "deadlock"),
     "B35": (_twice_shipped, _twice_ours, "deadlock"),
     "B37": (_after_shipped, _after_ours, "deadlock"),
+    "B38": (_flush_shipped, _flush_ours, "deadlock"),
     "B39": (_fronts_shipped, _fronts_ours, "deadlock"),
 }

@@ -13,23 +13,25 @@ EXTENDS Integers
 
 CONSTANTS
     Fronts,         \* number of front ends; the client pauses through the first, and updates through the last
-    Meddles         \* another client may resume
+    Meddles,        \* another client may resume
+    Queues          \* requests that come in a pause wait for its end
 
 CONSTANTS
     Holds,          \* from the look at the pause to the end of the update nobody can resume
     NeedsNoLock,    \* the step after the update asks for no lock that frozen requests hold
-    OneAuthority    \* a pause that has returned is known at every front end
+    OneAuthority,   \* a pause that has returned is known at every front end
+    WaitingMayStay  \* the step after the update needs that nothing runs, not that nothing waits
 
 All == 0 .. Fronts - 1
 Last == Fronts - 1
 
 ASSUME /\ Fronts \in Nat \ {0}
-       /\ {Meddles, Holds, NeedsNoLock, OneAuthority} \subseteq BOOLEAN
+       /\ {Meddles, Queues, Holds, NeedsNoLock, OneAuthority, WaitingMayStay} \subseteq BOOLEAN
 
 VARIABLES
     frozen,     \* the engine is paused
     knows,      \* front ends that know of the pause
-    request,    \* of each front end: "none", "reads", "over"
+    request,    \* of each front end: "none", "waits", "reads", "over"
     pc          \* what the client does
 
 vars == <<frozen, knows, request, pc>>
@@ -40,9 +42,16 @@ Init ==
     /\ request = [f \in All |-> "none"]
     /\ pc = "start"
 
+Queue(f) ==
+    /\ Queues
+    /\ frozen
+    /\ request[f] = "none"
+    /\ request' = [request EXCEPT ![f] = "waits"]
+    /\ UNCHANGED <<frozen, knows, pc>>
+
 Begin(f) ==
     /\ ~frozen
-    /\ request[f] = "none"
+    /\ request[f] \in {"none", "waits"}
     /\ ~(f = Last /\ pc = "locked update")
     /\ request' = [request EXCEPT ![f] = "reads"]
     /\ UNCHANGED <<frozen, knows, pc>>
@@ -97,6 +106,7 @@ Updated ==
 After ==
     /\ pc = "updated"
     /\ NeedsNoLock \/ Free
+    /\ WaitingMayStay \/ \A f \in All : request[f] # "waits"
     /\ pc' = "after"
     /\ UNCHANGED <<frozen, knows, request>>
 
@@ -120,7 +130,7 @@ Meddle ==
 Client == Pause \/ Look \/ Lock \/ Update \/ Updated \/ After \/ Resume
 
 Next ==
-    \/ \E f \in All : Begin(f) \/ End(f) \/ News(f)
+    \/ \E f \in All : Queue(f) \/ Begin(f) \/ End(f) \/ News(f)
     \/ Pause
     \/ Look
     \/ Lock
@@ -136,7 +146,7 @@ FairSpec == Spec /\ WF_vars(Client) /\ \A f \in All : WF_vars(End(f)) /\ WF_vars
 TypeOK ==
     /\ frozen \in BOOLEAN
     /\ knows \subseteq All
-    /\ request \in [All -> {"none", "reads", "over"}]
+    /\ request \in [All -> {"none", "waits", "reads", "over"}]
 
 \* No request of the front end works while the weights change.
 UpdatesAlone == pc \in {"update", "locked update"} => frozen \/ Free
