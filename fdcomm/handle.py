@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from fdcomm.deadline import Timeout, timeout_seconds
+from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, ConfigError, MemoryOrderError, RankError, SignalError
 from fdcomm.host.layout import BARRIER_GROUPS
 from fdcomm.host_path import HostPath
@@ -64,8 +64,9 @@ class Handle(Session):
 
     def _put(self, protocol: str, item: Any, timeout: Timeout, name: str, count: int = 1) -> None:
         """Give an item, in which are ``count`` things, to every rank of a broadcast channel."""
-        limit = timeout_seconds(timeout, name)
-        self._path(protocol, name).put(item, limit, name, count)
+        if timeout is not DEFAULT:  # that one is looked up when there is something to wait for
+            timeout = timeout_seconds(timeout, name)
+        self._path(protocol, name).put(item, timeout, name, count)
 
     @staticmethod
     def _something(item: Any, name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fdcomm.deadline import Timeout, timeout_seconds
 from fdcomm.errors import CommTimeoutError
 from fdcomm.ring.payload import item_of
 
@@ -22,8 +23,9 @@ class HostPath:
 
     # -- items -------------------------------------------------------------------------------------------------------
 
-    def put(self, item: Any, limit: float | None, name: str, count: int) -> None:
+    def put(self, item: Any, timeout: Timeout, name: str, count: int) -> None:
         """Give an item, in which are ``count`` things, to every rank."""
+        limit = timeout_seconds(timeout, name)
         payload = self._handle._pickle(item, name)
         self._act("put_tasks", payload, limit, name, count, timeout=limit, name=name)
 

@@ -45,7 +45,7 @@ class MeetingPath:
         barriers: tuple[str, ...],
         rank: int,
         runtime: Runtime,
-        look_at_host: Callable[[str], None],
+        look_at_host: Callable[[str], object],
         is_alive: Callable[[], bool],
         give_up: Callable[[], None],
     ) -> None:

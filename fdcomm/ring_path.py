@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from fdcomm.deadline import Deadline
+from fdcomm.deadline import Deadline, Timeout
 from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, PeerLostError, SignalReplacedError
 from fdcomm.host import refusals
 from fdcomm.host.ring_refusals import put_ended
@@ -32,7 +32,8 @@ class RingPath:
         name: The ring.
         most: Largest item in bytes.
         runtime: Time.
-        look_at_host: Raises HostLostError when the host is gone, and ClosedError when the handle is closed.
+        look_at_host: Raises HostLostError when the host is gone, and ClosedError when the handle is closed. Returns the
+            time.
         is_alive: Says at once whether the host lives.
         ask_to_claim: Asks the host for the rank.
         give_up: Ends the session, so that the host counts this handle as lost.
@@ -46,7 +47,7 @@ class RingPath:
         name: str,
         most: int,
         runtime: Runtime,
-        look_at_host: Callable[[str], None],
+        look_at_host: Callable[[str], float],
         is_alive: Callable[[], bool],
         ask_to_claim: Callable[[str], object],
         give_up: Callable[[], None],
@@ -64,10 +65,9 @@ class RingPath:
 
     # -- items -------------------------------------------------------------------------------------------------------
 
-    def put(self, item: Any, limit: float | None, name: str, count: int) -> None:
+    def put(self, item: Any, limit: Timeout, name: str, count: int) -> None:
         """Give an item, in which are ``count`` things, to every rank."""
-        self._look_at_host(name)
-        started = self._runtime.monotonic()
+        started = self._look_at_host(name)
         try:
             self._end.put(item, limit, name, count)
         except (PeerLostError, CommTimeoutError) as error:
@@ -81,14 +81,14 @@ class RingPath:
 
     def take(self, rank: int, ticket: int, limit: float | None, name: str) -> tuple[int, Any, bool]:
         """Take the rank's next item: ``(number, item, all_read)``; number 0 is "nothing"."""
-        self._look_at_host(name)
+        started = self._look_at_host(name)
         end = self._end
         if end.port is None:
             self._ask_to_claim(name)
             self.claim(rank)
-        started, before = self._runtime.monotonic(), end.position
+        before = end.position
         try:
-            taken = end.take(lambda payload, parts: item_of(payload, parts, name), ticket, limit, name)
+            taken = end.take(item_of, ticket, limit, name)
         except CommTimeoutError:
             waited = self._runtime.monotonic() - started
             raise refusals.get_timeout(name, rank, end.epoch, waited) from None

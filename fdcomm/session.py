@@ -196,18 +196,19 @@ class Session:
         if self._role == "reader" and self.client_id < 0:
             raise RankError("role='reader' needs a client_id")
 
-    def _look_at_host(self, operation: str) -> None:
-        """Raise HostLostError if the host is gone: what it has left in memory never changes again.
+    def _look_at_host(self, operation: str) -> float:
+        """Raise HostLostError if the host is gone: what it has left in memory never changes again. Returns the time.
 
         Looks ten times a second at most.
         """
         now = self._runtime.monotonic()
         if now < self._next_look and self._transport is not None and os.getpid() == self._pid:
-            return
+            return now
         if not self._use(operation).is_alive():
             self._use(operation)  # closed meanwhile?
             raise refusals.host_gone(operation)
         self._next_look = now + _LOOK_AT_HOST_EVERY_S
+        return now
 
     # -- rings -----------------------------------------------------------------------------------------------------
 

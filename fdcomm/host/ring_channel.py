@@ -218,5 +218,5 @@ class RingChannel(Channel):
         return {}
 
 
-def _as_bytes(payload: memoryview, parts: int) -> Bridged:
-    return payload.tobytes(), parts
+def _as_bytes(payload: memoryview | bytes, parts: int, _: str) -> Bridged:
+    return bytes(payload), parts

@@ -54,12 +54,12 @@ class KernelLocks:
             self._writer = self._segment.files.again(self._segment.fd)
 
     def try_writer(self) -> bool:
-        """Take the writer's place, if it is free."""
-        self.open_writer()
+        """Take the writer's place, if it is free. After :meth:`open_writer`."""
         return self._segment.files.call(self._writer, self._take_writer)
 
     def wait_writer(self, deadline: Deadline, operation: str, who: Callable[[], str]) -> None:
         """Take it, if need be after others have left it. It goes with the process, or with :meth:`leave_writer`."""
+        self.open_writer()
         self._until(self.try_writer, deadline, operation, "the writer's place", who)
 
     def leave_writer(self) -> None:

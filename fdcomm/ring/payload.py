@@ -17,6 +17,7 @@ __all__ = ("Encoded", "Window", "decode", "encode", "encode_into", "item_of", "n
 
 _ALIGNMENT: Final = 64
 _PROTOCOL: Final = 5
+_LOADS: Final = pickle.loads
 
 Refuse: TypeAlias = Callable[[Exception], PayloadError]
 
@@ -117,10 +118,11 @@ def encode_into(thing: object, target: memoryview, refuse: Refuse = not_pickled)
     return window.nbytes, bool(found)
 
 
-def decode(payload: memoryview, parts: int, *, views: bool) -> Any:
+def decode(payload: memoryview | bytes, parts: int, *, views: bool) -> Any:
     """Return the object of a payload with that many buffers. ``views``: they are the memory itself, read-only."""
     if not parts:
-        return pickle.loads(payload)
+        return _LOADS(payload)
+    payload = memoryview(payload)
     lengths = payload[: 8 * (1 + parts)].cast("q").tolist()
     begin = _up(8 * (1 + parts))
     stream = payload[begin : begin + lengths[0]]
@@ -133,13 +135,13 @@ def decode(payload: memoryview, parts: int, *, views: bool) -> Any:
     return pickle.loads(stream, buffers=buffers)
 
 
-def item_of(payload: memoryview, parts: int, operation: str) -> Any:
+def item_of(payload: memoryview | bytes, parts: int, operation: str) -> Any:
     """Return the item of a queue that a payload is.
 
     Raises:
         PayloadError: It cannot be made in this process.
     """
     try:
-        return decode(payload, parts, views=False)
+        return decode(payload, parts, views=False) if parts else _LOADS(payload)
     except Exception as error:  # unpickling may raise anything
         raise not_unpickled(operation, error) from error

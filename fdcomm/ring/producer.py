@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
-from fdcomm.deadline import Deadline
+from fdcomm.deadline import Deadline, Timeout, timeout_seconds
 from fdcomm.errors import FencedError, PeerLostError
 from fdcomm.items import not_pickled
 from fdcomm.ring.board import Board
@@ -22,7 +23,7 @@ from fdcomm.ring.look import last_published
 from fdcomm.ring.members import holder
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows
-from fdcomm.ring.payload import Encoded, encode
+from fdcomm.ring.payload import Encoded, raw
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
 from fdcomm.ring.turns import wait_turn
@@ -31,6 +32,9 @@ from fdcomm.runtime import SYSTEM
 __all__ = ("InTurn", "Producer")
 
 _RELEASE_S: Final = 5.0
+_DUMPS: Final = pickle.dumps
+
+_Write: TypeAlias = Callable[[float | None, str], None]
 
 
 class InTurn(Publisher):
@@ -79,11 +83,11 @@ class Producer:
         self._publisher = InTurn(memory.board)
         self._putting = Putting(memory, self._publisher, self._overflows, most)
         self._payloads = memory.payloads
-        self._slot_bytes = memory.shape.slot_bytes
+        self._plain = min(memory.shape.slot_bytes, most)
         self._counts = tuple(memory.shape.of_slot(slot, COUNT) for slot in range(memory.shape.slots))
         self._pid = os.getpid()
 
-    def put(self, thing: object, limit: float | None, operation: str, count: int = 1) -> int:
+    def put(self, thing: object, limit: Timeout, operation: str, count: int = 1) -> int:
         """Put an object that counts for ``count`` things. Returns its number.
 
         Raises:
@@ -93,21 +97,29 @@ class Producer:
             PeerLostError: A rank is lost.
         """
         if self._putting.straight:
-            return self._do(thing, None, limit, operation, count)
-        made = encode(thing, partial(not_pickled, operation))
+            return self._do(partial(self._write_straight, thing), limit, operation, count)
+        found: list[pickle.PickleBuffer] = []
+        try:
+            stream = _DUMPS(thing, 5, buffer_callback=found.append)
+        except Exception as error:
+            raise not_pickled(operation, error) from error
+        if not found and len(stream) <= self._plain:
+            return self._do(stream, limit, operation, count)
+        made = Encoded(stream, raw(found, partial(not_pickled, operation)))
         self._putting.check(made.nbytes, operation)
-        return self._do(thing, made, limit, operation, count)
+        return self._do(partial(self._putting.put_complex, made), limit, operation, count)
 
-    def put_stream(
-        self, stream: bytes, limit: float | None, operation: str, count: int, wanted: Callable[[], bool]
-    ) -> int:
+    def put_stream(self, stream: bytes, limit: Timeout, operation: str, count: int, wanted: Callable[[], bool]) -> int:
         """Put an object that was pickled elsewhere, if it is still wanted when there is room. Errors: see :meth:`put`.
 
         Raises:
             FencedError: It is not wanted any more.
         """
         self._putting.check(len(stream), operation)
-        return self._do(stream, Encoded(stream, ()), limit, operation, count, wanted)
+        what: bytes | _Write = stream
+        if len(stream) > self._plain:
+            what = partial(self._putting.put_complex, Encoded(stream, ()))
+        return self._do(what, limit, operation, count, wanted)
 
     def adopt(self, deadline: Deadline) -> bool:
         """Keep the segments that other producers have left, as far as they are still read, and remove the rest.
@@ -143,37 +155,45 @@ class Producer:
 
     def _do(
         self,
-        thing: object,
-        made: Encoded | None,
-        limit: float | None,
+        what: bytes | _Write,
+        limit: Timeout,
         operation: str,
         count: int,
         wanted: Callable[[], bool] | None = None,
     ) -> int:
         """Take a turn: wait for it and for room, write and publish the next message, and give the turn back.
 
-        ``made`` is the pickled object; without it the object is pickled straight into its place. ``limit`` is for all
-        the waits together.
+        Args:
+            what: What goes into a slot as it is; or a function that writes and publishes, and may have to wait.
+            limit: For all the waits together. When there is nothing to wait for no clock is read.
         """
         mutex, publisher, locks = self._mutex, self._publisher, self._memory.locks
-        deadline = Deadline(limit, SYSTEM.monotonic)
+        deadline = None if isinstance(what, bytes) else _deadline(limit, operation)
         if not mutex.acquire(False):
-            wait_turn(mutex, limit, operation, "putting")
+            deadline = deadline or _deadline(limit, operation)
+            wait_turn(mutex, deadline.remaining(), operation, "putting")
         try:
             if not locks.try_writer():
+                deadline = deadline or _deadline(limit, operation)
                 locks.wait_writer(deadline, operation, lambda: holder(self._board))
             words = self._board.words
             try:
                 words[WRITER_PID] = self._pid
                 publisher.sync()
                 if publisher.head >= publisher.room:
-                    publisher.make_room(deadline.remaining(), operation)
+                    publisher.make_room(limit if deadline is None else deadline.remaining(), operation)
                 else:
                     publisher.require_all()
                 if wanted is not None and not wanted():
                     raise FencedError(f"{operation}: nobody waits for this put any more", operation=operation)
-                words[self._counts[publisher.slot]] = count
-                self._write(thing, made, deadline, operation)
+                slot = publisher.slot
+                words[self._counts[slot]] = count
+                if isinstance(what, bytes):
+                    size = len(what)
+                    self._payloads[slot][:size] = what
+                    publisher.publish(size)
+                else:
+                    what(None if deadline is None else deadline.remaining(), operation)
                 words[HEAD] = number = publisher.head
                 return number
             finally:
@@ -182,11 +202,9 @@ class Producer:
         finally:
             mutex.release()
 
-    def _write(self, thing: object, made: Encoded | None, deadline: Deadline, operation: str) -> None:
-        if made is None:
-            self._putting.put_straight(thing, deadline.remaining(), operation, partial(not_pickled, operation))
-        elif made.nbytes <= self._slot_bytes and not made.buffers:
-            self._payloads[self._publisher.slot][: made.nbytes] = made.stream
-            self._publisher.publish(made.nbytes)
-        else:
-            self._putting.put_complex(made, deadline.remaining(), operation)
+    def _write_straight(self, thing: object, limit: float | None, operation: str) -> None:
+        self._putting.put_straight(thing, limit, operation, partial(not_pickled, operation))
+
+
+def _deadline(limit: Timeout, operation: str) -> Deadline:
+    return Deadline(timeout_seconds(limit, operation), SYSTEM.monotonic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from fdcomm.deadline import Deadline
+from fdcomm.deadline import Deadline, Timeout
 from fdcomm.ring import clearing
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
@@ -52,7 +52,7 @@ class QueueEnd:
         """The last message that the rank is done with; 0 before it was claimed."""
         return 0 if self.port is None else self.port.position
 
-    def put(self, thing: object, limit: float | None, operation: str, count: int) -> int:
+    def put(self, thing: object, limit: Timeout, operation: str, count: int) -> int:
         """Put an object; see :meth:`Producer.put`."""
         number = self._producer.put(thing, limit, operation, count)
         self._put_last = number

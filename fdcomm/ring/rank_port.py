@@ -23,8 +23,8 @@ __all__ = ("RankPort", "Taken")
 
 _LEAVE_S: Final = 5.0
 
-Decode: TypeAlias = Callable[[memoryview, int], object]
-"""Makes the object of a payload with that many buffers beside its stream."""
+Decode: TypeAlias = Callable[["memoryview | bytes", int, str], object]
+"""Makes the object of a payload with that many buffers beside its stream, for a call."""
 
 
 class Taken(NamedTuple):
@@ -54,6 +54,7 @@ class RankPort:
         self._place = members.attach(memory.board, rank, deadline)
         self._consumer = Consumer(memory.board, self._place)
         self._contents = Contents(memory)
+        self._payloads = memory.payloads
         shape = memory.shape
         self._others = tuple(other for other in range(shape.ranks) if other != rank)
         self._tolds = tuple(shape.of_line(line, TOLD) for line in range(shape.lines))
@@ -125,21 +126,22 @@ class RankPort:
     def _finish(self, decode: Decode, size: int, limit: float | None, operation: str) -> Taken:
         consumer, parts = self._consumer, 0
         number = consumer.position + 1
+        payload: memoryview | bytes
         if size >= 0:
-            payload = memoryview(self._memory.payloads[consumer.slot][:size].tobytes())
+            payload = self._payloads[consumer.slot][:size].tobytes()
         else:
             deadline = Deadline(max(limit or 0.0, _LEAVE_S), SYSTEM.monotonic)
             payload, parts, shared = self._contents.begun(consumer, deadline, operation)
             if shared:
                 try:
-                    thing = decode(payload, parts)
+                    thing = decode(payload, parts, operation)
                 finally:
                     all_read = self._end(number)
                     consumer.tell()
                 return Taken(number, thing, all_read)
         all_read = self._end(number)
         try:
-            return Taken(number, decode(payload, parts), all_read)
+            return Taken(number, decode(payload, parts, operation), all_read)
         finally:
             consumer.tell()
 

@@ -13,7 +13,7 @@ import pytest
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import FencedError, SignalReplacedError
-from fdcomm.ring import members, memory, overflow
+from fdcomm.ring import members, memory
 from fdcomm.ring.layout import COMPLEX, CURSOR, FORM, LENGTH, LIVES, PARTS, SEGMENTS, SEQ, Shape
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows, clean
@@ -63,6 +63,9 @@ class GatedFiles(Files):
         super().__init__(directory)
         self._gate = _now[-1]
         self._gate.files.append(self)
+
+    def another(self) -> Files:
+        return GatedFiles(self.directory)
 
     def make(self, name: str) -> int:
         self._gate.step()
@@ -130,8 +133,7 @@ class Bed:
     def __init__(
         self, config: Config, folder: str, patch: pytest.MonkeyPatch, pool: type[Overflows] = Overflows
     ) -> None:
-        for module in (memory, overflow):
-            patch.setattr(module, "Files", GatedFiles)
+        patch.setattr(memory, "Files", GatedFiles)
         self._config = config
         self._pool = pool
         self._folder = folder

@@ -228,6 +228,7 @@ class Bed:
     def differs(self, state: State) -> str:
         """Say in what the code differs from the model."""
         words, shape = self._board.words, self._board.shape
+        self._watch.locks.open_writer()
         free = self._watch.locks.try_writer()
         if free:
             self._watch.locks.leave_writer()

@@ -65,7 +65,7 @@ def last_bed(scheduling: ControlledRuntime, ranks: int, messages: int, setters: 
 
 def port_of(bed: Bed, rank: int, kind: type[Port] = Port) -> Port:
     """Become the reader of a rank."""
-    memory: Any = SimpleNamespace(board=bed.board, shape=bed.shape)
+    memory: Any = SimpleNamespace(board=bed.board, shape=bed.shape, payloads=())
     return kind(memory, rank, Look(bed.board), never(bed))
 
 

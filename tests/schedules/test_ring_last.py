@@ -109,7 +109,7 @@ class _Real(RankPort):
 
     def is_last(self) -> bool:
         """Take the next message."""
-        taken = self.take(lambda payload, parts: bytes(payload), 0, _LIMIT_S, "get")
+        taken = self.take(lambda payload, parts, _: bytes(payload), 0, _LIMIT_S, "get")
         return taken is not None and taken.all_read
 
 
@@ -186,12 +186,12 @@ def test_who_cannot_have_the_lock_keeps_the_message(monkeypatch: pytest.MonkeyPa
         lock: list[Any] = []
 
         def tie() -> None:
-            assert other.take(lambda payload, parts: bytes(payload), 0, 0.0, "get") is not None
+            assert other.take(lambda payload, parts, _: bytes(payload), 0, 0.0, "get") is not None
             lock.append(memory.board.locks.try_members())  # as if its process was stopped there
             monkeypatch.setattr(port, "_is_told", lambda number: False)
 
         monkeypatch.setattr(port, "_fence", tie)
-        taken = port.take(lambda payload, parts: bytes(payload), 0, 0.0, "get")
+        taken = port.take(lambda payload, parts, _: bytes(payload), 0, 0.0, "get")
         assert taken is not None
         assert (taken.number, taken.all_read, port.position) == (1, False, 1)
         with pytest.raises(CommTimeoutError), memory.board.locks.members(Deadline(0.0, SYSTEM.monotonic), "look"):
