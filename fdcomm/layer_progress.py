@@ -226,8 +226,12 @@ class LayerProgress:
 
         Raises:
             CommTimeoutError: There was none for ``timeout`` seconds.
+            ConfigError: ``before`` is no pair of integers.
             ClosedError: The words are closed.
         """
+        if not isinstance(before, tuple) or len(before) != 2:
+            raise ConfigError(f"wait_past: before={before!r} must be a pair that read() or wait_past() returned")
+        before = (whole(before[0], "step"), whole(before[1], "layer"))
         deadline = self._deadline("wait_past", timeout)
         while True:
             now = self._current(deadline).read()

@@ -48,6 +48,9 @@ class LayerSender:
         recorder: Records every action, see :mod:`fdcomm.trace`.
         rank: Only for the record: the rank, which tells the runs of one file apart.
         runtime: For tests.
+
+    Raises:
+        ConfigError: An argument cannot work.
     """
 
     def __init__(
@@ -65,10 +68,13 @@ class LayerSender:
         rank: int = 0,
         runtime: Runtime = SYSTEM,
     ) -> None:
+        for name, function in (("send", send), ("finish", finish), ("missing", missing)):
+            if not callable(function) and (function is not None or name != "missing"):
+                raise ConfigError(f"{name}={function!r} must be a function")
         self._table = TimedTable(
-            slots,
-            layers,
-            capacity,
+            whole(slots, "slots"),
+            whole(layers, "layers"),
+            whole(capacity, "capacity"),
             info_s=timeout_seconds(info_timeout, "info_timeout"),
             layer_s=timeout_seconds(layer_timeout, "layer_timeout"),
             clock=runtime.monotonic,
@@ -152,8 +158,13 @@ class LayerSender:
         """A task is given up, wherever it is: in flight, or still without its info.
 
         Returns False when there was nothing to give up, because it is over.
+
+        Raises:
+            ConfigError: There is no such slot, or ``error`` is no Exception. Nothing was changed.
         """
         slot, step = whole(slot, "slot"), whole(step, "step")
+        if not (error is None or isinstance(error, Exception)):
+            raise ConfigError(f"on_end: error={error!r} must be an Exception; finish() is told it", operation="on_end")
         with self._changed:
             self._require_open()
             why = error or TaskEndedError(f"the task of step {step} in slot {slot} was ended", operation="on_end")
@@ -169,9 +180,11 @@ class LayerSender:
             poll: Seconds within which it notices a :meth:`close` while nothing is reported.
 
         Raises:
-            ConfigError: A layer is reported that the model does not have.
+            ConfigError: A layer is reported that the model does not have, or these are no progress words.
             ClosedError: The words were closed, and the sender was not.
         """
+        if not callable(getattr(progress, "wait_past", None)):
+            raise ConfigError(f"follow: progress={progress!r} must be a LayerProgress", operation="follow")
         if poll is None:
             raise ConfigError("follow: poll=None would never notice that the sender is closed; give seconds")
         before = NOTHING

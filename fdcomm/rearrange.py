@@ -187,6 +187,8 @@ class RearrangeControl(Handle):
 
     def status(self, *, seen: int = -1, timeout: Timeout = 0.0) -> RearrangeStatus:
         """Return a snapshot. With ``seen``, the ``version`` of one, wait up to ``timeout`` for another."""
+        if isinstance(seen, bool) or not isinstance(seen, int):
+            raise ConfigError(f"status: seen={seen!r} must be the version of a snapshot", operation="status")
         limit = timeout_seconds(timeout, "status")
         view: dict[str, Any] = self._act("rearrange", "view", seen, limit, timeout=limit, name="status")
         outcome = view.pop("outcome")
@@ -253,7 +255,10 @@ class RearrangeControl(Handle):
 
         Raises:
             RearrangeEndedError: The request is over. Drop what was loaded; it counts for no other request.
+            ConfigError: ``ok`` is neither True nor False: a reason in its place would count as a load that went well.
         """
+        if not isinstance(ok, bool):
+            raise ConfigError(f"report: ok={ok!r} must be True or False; a reason is reason=...", operation="report")
         why = None if ok else str(reason) or "no reason was given"
         self._call("report", _number(request, "report"), why, name="report")
 

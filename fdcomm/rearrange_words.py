@@ -75,6 +75,7 @@ class RearrangeWords:
 
         Raises:
             HostLostError: The host is gone; the words stay as they were.
+            ConfigError: As :meth:`show`. Make the signals larger; call it again to go on with them as they are.
         """
         seen = -1
         while not stop.is_set():

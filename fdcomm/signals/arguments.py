@@ -5,33 +5,37 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from fdcomm.errors import ConfigError, SignalNameError
-from fdcomm.signals.files import NEW
+from fdcomm.signals.files import NEW, default_directory
 from fdcomm.signals.layout import MOST_DIMENSIONS, Layout
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-__all__ = ("NAME_BYTES", "full_name", "layout_of", "view")
+__all__ = ("NAME_BYTES", "folder", "full_name", "layout_of", "view")
 
 NAME_BYTES: Final = 255 - len(NEW)
 """How long the name of a signal may be, its suffix included: what file systems allow, less what a new one has more."""
 
 _DTYPE_BYTES: Final = 8
+_MOST_BYTES: Final = 2**62
 
 
 def full_name(name: object, suffix: object) -> str:
     """Return ``name``, or ``name.suffix``.
 
     Raises:
-        ConfigError: The name is no string.
+        ConfigError: The name is no string, or the suffix is neither a string nor an integer. Anything else would be
+            another text in each process, or is an argument in the wrong place.
         SignalNameError: No file can have the name.
     """
     if not isinstance(name, str):
         raise ConfigError(f"the name of a signal is a string, not {name!r}")
+    if not (suffix is None or isinstance(suffix, str)):
+        suffix = _whole(suffix)
     if not name:
         raise SignalNameError("the name of a signal must not be empty")
     full = name if suffix is None else f"{name}.{suffix}"
@@ -108,9 +112,36 @@ def _size(shm_size: Any) -> int:
         size = operator.index(shm_size)
     except TypeError:
         size = 0
-    if size < 1 or isinstance(shm_size, bool):
-        raise ConfigError(f"shm_size={shm_size!r} is not a number of bytes, at least 1")
+    if not 1 <= size <= _MOST_BYTES or isinstance(shm_size, bool):
+        raise ConfigError(f"shm_size={shm_size!r} is not a number of bytes, at least 1 and at most 2**62")
     return size
+
+
+def folder(directory: object) -> str:
+    """Return the directory that these arguments mean: a text or a path.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    if directory is None:
+        return default_directory()
+    try:
+        found = os.fspath(cast("Any", directory))
+    except TypeError:
+        found = None
+    if not isinstance(found, str) or not found or "\0" in found:
+        raise ConfigError(f"directory={directory!r} is not the path of a directory")
+    return found
+
+
+def _whole(suffix: Any) -> int:
+    try:
+        number = operator.index(suffix)
+    except TypeError:
+        number = None
+    if number is None or isinstance(suffix, bool):
+        raise ConfigError(f"suffix={suffix!r} is neither a string nor an integer")
+    return number
 
 
 def _short(text: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ("FEATURES", "ROLES", "Declaration", "Feature", "Role", "Suffix", "Topology")
+__all__ = ("FEATURES", "ROLES", "Declaration", "Feature", "Role", "Suffix", "Topology", "is_int")
 
 Role: TypeAlias = Literal[
     "engine",
@@ -86,10 +86,13 @@ class Topology:
     def __post_init__(self) -> None:
         for name in ("tp_size", "dp_size", "nodes", "ips_bytes", "max_num_seqs", "num_layers", "num_experts"):
             number = getattr(self, name)
-            if number is not None and (not _is_int(number) or number < 1):
+            if number is not None and (not is_int(number) or number < 1):
                 raise ConfigError(f"{name}={number!r} must be a positive integer")
-        if not _is_int(self.dp_rank) or not 0 <= self.dp_rank < self.dp_size:
+        if not is_int(self.dp_rank) or not 0 <= self.dp_rank < self.dp_size:
             raise ConfigError(f"dp_rank={self.dp_rank!r} is not one of 0..{self.dp_size - 1} (dp_size={self.dp_size})")
+        for name, label in (("port", self.port), ("engine", self.engine), ("device", self.device)):
+            if not ((label is None and name == "device") or is_int(label) or isinstance(label, str)):
+                raise ConfigError(f"{name}={label!r} must be an integer or a text: it ends names of signals")
         if self.dp_size % self.nodes:
             raise ConfigError(f"dp_size={self.dp_size} cannot be spread evenly over nodes={self.nodes}")
 
@@ -191,5 +194,6 @@ class Declaration:
         return math.prod(topology.size(axis) for axis in self.shape) if template is None else template.nbytes
 
 
-def _is_int(value: object) -> bool:
+def is_int(value: object) -> bool:
+    """Return True for an integer that is no bool."""
     return isinstance(value, int) and not isinstance(value, bool)

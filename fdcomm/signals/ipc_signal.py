@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import warnings
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, ConfigError, FdcommError, SignalError
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals import ownership
-from fdcomm.signals.arguments import full_name, layout_of, view
+from fdcomm.signals.arguments import folder, full_name, layout_of, view
 from fdcomm.signals.files import Files, default_directory
 from fdcomm.signals.layout import Layout, OwnerInfo, this_process
 from fdcomm.signals.segment import Segment
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ("IPCSignal", "SharedBlock", "shared_memory_exists")
 
 T = TypeVar("T")
-
-# From _warn_own to the line that makes the signal: on_own, examine, create, drive, _run, __init__.
-_FRAMES_TO_CALLER: Final = 8
 
 
 class IPCSignal:
@@ -91,7 +89,7 @@ class IPCSignal:
                 raise ConfigError(f"{option}={given!r} must be True or False")
         layout = layout_of(array, dtype, shm_size, create=create)
         deadline = self._deadline("create" if create else "attach")
-        files = Files(default_directory() if directory is None else directory)
+        files = Files(folder(directory))
         plan = Plan(
             self._name,
             layout,
@@ -269,10 +267,14 @@ def _filler(array: Any, layout: Layout) -> Callable[[memoryview], None]:
 
 
 def _warn_own(name: str) -> None:
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "fdcomm":
+        level, frame = level + 1, frame.f_back
+    # The line of the user's program, whatever of ours is in between.
     warnings.warn(
         f"this process has a signal {name!r} already; its handles keep the old memory, and see nothing of the new one",
         RuntimeWarning,
-        stacklevel=_FRAMES_TO_CALLER,
+        stacklevel=level,
     )
 
 

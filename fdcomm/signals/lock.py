@@ -13,6 +13,7 @@ from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import (
     ClosedError,
     CommTimeoutError,
+    ConfigError,
     FdcommError,
     ForkedHandleError,
     ProtocolViolationError,
@@ -20,8 +21,8 @@ from fdcomm.errors import (
     SignalNotFoundError,
 )
 from fdcomm.runtime import SYSTEM, Runtime
-from fdcomm.signals.arguments import full_name
-from fdcomm.signals.files import Files, default_directory
+from fdcomm.signals.arguments import folder, full_name
+from fdcomm.signals.files import Files
 
 __all__ = ("IPCLock",)
 
@@ -58,6 +59,7 @@ class IPCLock:
     Raises:
         SignalNotFoundError: There is no such lock, and ``create`` is False.
         SignalNameError: No file can have the name.
+        ConfigError: Arguments that can never work.
     """
 
     def __init__(
@@ -72,9 +74,11 @@ class IPCLock:
     ) -> None:
         self._name = _PREFIX + full_name(name, suffix)
         full_name(self._name, None)
+        if not isinstance(create, bool):
+            raise ConfigError(f"create={create!r} must be True or False")
         self._create = create
         self._runtime = runtime
-        self._files = files or Files(default_directory() if directory is None else directory)
+        self._files = files or Files(folder(directory))
         self._held: dict[int, _Hold] = {}  # by thread
         try:
             self._files.close(self._open("IPCLock"))
@@ -102,9 +106,12 @@ class IPCLock:
         Raises:
             CommTimeoutError: Others have held it for ``timeout`` seconds.
             ClosedError: The handle was closed.
+            ConfigError: ``shared`` is neither True nor False (a time limit is written ``timeout=...``).
             ProtocolViolationError: The calling thread holds it already.
             SignalNotFoundError: The file was removed, and this handle does not make one.
         """
+        if not isinstance(shared, bool):
+            raise ConfigError(f"acquire: shared={shared!r} must be True or False; a time limit is timeout=...")
         if self._mine() is not None:
             raise ProtocolViolationError(f"this thread holds the lock {self._name} already", operation="acquire")
         deadline = Deadline(timeout_seconds(timeout, "acquire"), self._runtime.monotonic)

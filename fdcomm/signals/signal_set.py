@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Final
+from typing import Final, cast
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, ConfigError, SignalInUseError, SignalMismatchError, SignalNotFoundError
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.signals.catalogue import declared, held_by
-from fdcomm.signals.declaration import FEATURES, ROLES, Declaration, Feature, Role, Suffix, Topology
+from fdcomm.signals.declaration import FEATURES, ROLES, Declaration, Feature, Role, Suffix, Topology, is_int
 from fdcomm.signals.ipc_signal import IPCSignal
 
 __all__ = ("SignalSet",)
@@ -95,9 +95,7 @@ class SignalSet:
         """
         if role not in ROLES:
             raise ConfigError(f"role={role!r} is none of {', '.join(ROLES)}")
-        unknown = sorted(set(features) - set(FEATURES))
-        if unknown:
-            raise ConfigError(f"features has {', '.join(map(repr, unknown))}; there are {', '.join(FEATURES)}")
+        wanted = _features(features)
         port, first = _ports(suffix, dp_size, dp_rank)
         engine = first if engine_suffix is None else engine_suffix
         if engine is None:
@@ -116,7 +114,7 @@ class SignalSet:
             ips_bytes=ips_bytes,
         )
         deadline = Deadline(timeout_seconds(timeout, "SignalSet.create"), runtime.monotonic)
-        held = [(decl, rank) for decl in held_by(role, tuple(features)) for rank in decl.ranks(topology)]
+        held = [(decl, rank) for decl in held_by(role, wanted) for rank in decl.ranks(topology)]
         made: dict[_Key, IPCSignal] = {}
         with contextlib.ExitStack() as undo:
 
@@ -209,6 +207,8 @@ class SignalSet:
         if self._closed:
             raise ClosedError(f"the signals of {self.role} are closed")
         decl = declared(name)
+        if not (tp_rank is None or is_int(tp_rank)):
+            raise ConfigError(f"tp_rank={tp_rank!r} must be an integer, or be left out")
         found = self._signals.get((decl.name, tp_rank))
         if found is None:
             if not any(held == decl.name for held, _ in self._signals):
@@ -261,15 +261,31 @@ class SignalSet:
 
 def _ports(suffix: int | str | Sequence[int | str], dp_size: int, dp_rank: int) -> tuple[int | str, int | str | None]:
     """Return the port of this replica, and that of replica 0 where it is known."""
-    if isinstance(suffix, (int, str)):
-        return suffix, suffix if dp_size == 1 else None
-    if not isinstance(suffix, Sequence):
-        raise ConfigError(f"suffix={suffix!r} is no port, and no list of ports")
+    if _is_port(suffix):
+        return cast("int | str", suffix), cast("int | str", suffix) if dp_size == 1 else None
+    if isinstance(suffix, bytes) or not isinstance(suffix, Sequence) or not all(map(_is_port, suffix)):
+        raise ConfigError(f"suffix={suffix!r} is no port, and no list of ports (each an integer or a text)")
     if len(suffix) != dp_size:
         raise ConfigError(f"suffix has {len(suffix)} ports for dp_size={dp_size}")
-    if not 0 <= dp_rank < dp_size:
-        raise ConfigError(f"dp_rank={dp_rank} is not one of 0..{dp_size - 1}")
+    if len(set(map(str, suffix))) < len(suffix):
+        raise ConfigError(f"suffix={suffix!r} has a port twice: two replicas would have one signal")
+    if not is_int(dp_rank) or not 0 <= dp_rank < dp_size:
+        raise ConfigError(f"dp_rank={dp_rank!r} is not one of 0..{dp_size - 1}")
     return suffix[dp_rank], suffix[0]
+
+
+def _is_port(suffix: object) -> bool:
+    return is_int(suffix) or isinstance(suffix, str)
+
+
+def _features(features: object) -> tuple[Feature, ...]:
+    if isinstance(features, (str, bytes)) or not isinstance(features, Iterable):
+        raise ConfigError(f"features={features!r} must be a list, of {', '.join(FEATURES)}")
+    wanted = tuple(features)
+    unknown = [repr(name) for name in wanted if name not in FEATURES]
+    if unknown:
+        raise ConfigError(f"features has {', '.join(unknown)}; there are {', '.join(FEATURES)}")
+    return wanted
 
 
 def _makes(role: Role, decl: Declaration, topology: Topology) -> bool:

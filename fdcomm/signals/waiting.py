@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from fdcomm.deadline import Deadline
-from fdcomm.errors import ClosedError, CommTimeoutError, FdcommError, SignalReplacedError
+from fdcomm.errors import ClosedError, CommTimeoutError, ConfigError, FdcommError, SignalReplacedError
 from fdcomm.signals.access import FIRST_PAUSE_S, LONGEST_PAUSE_S, WAITING, Access
 from fdcomm.signals.layout import SUCCESSOR, WAITERS, WAKE
 
@@ -37,10 +37,13 @@ def wait_for(
 
     Raises:
         CommTimeoutError: The deadline is over.
+        ConfigError: The predicate cannot be called.
         SignalReplacedError: Another segment has the name, or none: nobody sets this one any more.
         ClosedError: The signal was closed in this process.
     """
     access.check()
+    if not callable(predicate):
+        raise ConfigError(f"{operation}: predicate={predicate!r} must be a function of the value", operation=operation)
     value = load()
     if predicate(value):
         return value

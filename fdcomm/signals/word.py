@@ -104,28 +104,36 @@ class Word:
             ConfigError: The sum does not fit. Nothing was stored.
         """
         step = _integer(number, "add")
-        return exclusive.change(
-            self._access, self.get, self.set, lambda old: old + step, self._deadline("add", timeout), "add"
-        )
+        return self._change(lambda old: old + step, timeout, "add")
 
     def compare_and_set(self, expected: int, new: int, timeout: Timeout = DEFAULT) -> bool:
         """Store ``new`` if the value is ``expected``, and return whether it was.
 
         Raises:
             CommTimeoutError: A process that is stopped in such a call has held the lock for ``timeout`` seconds.
+            ConfigError: ``new`` does not fit. Nothing was stored.
         """
         wanted, then = _integer(expected, "compare_and_set"), _integer(new, "compare_and_set")
-        deadline = self._deadline("compare_and_set", timeout)
-        old = exclusive.change(
-            self._access, self.get, self.set, lambda old: then if old == wanted else None, deadline, "compare_and_set"
-        )
-        return old == wanted
+        return self._change(lambda old: then if old == wanted else None, timeout, "compare_and_set") == wanted
 
     def __reduce__(self) -> Any:
         raise TypeError(f"the word {self.name} cannot be pickled; attach to its signal in the other process")
 
     def __repr__(self) -> str:
         return f"<Word {self.name} of {self._data.format!r}>"
+
+    def _change(self, new: Callable[[int], int | None], timeout: Timeout, operation: str) -> int:
+        def store(value: int) -> None:
+            try:
+                self.set(value)
+            except ConfigError:
+                kind = f"an integer of {self._data.itemsize} bytes, {'un' if self._data.format in 'IQ' else ''}signed"
+                raise ConfigError(
+                    f"{operation}: {value} does not fit {self.name}, {kind}", operation=operation
+                ) from None
+
+        deadline = self._deadline(operation, timeout)
+        return exclusive.change(self._access, self.get, store, new, deadline, operation)
 
     def _deadline(self, operation: str, timeout: Timeout) -> Deadline:
         return Deadline(timeout_seconds(timeout, operation), self._access.runtime.monotonic)

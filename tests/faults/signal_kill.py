@@ -21,7 +21,7 @@ from fdcomm.signals.files import NEW, Files
 from fdcomm.testing.faults import Fault, FaultRuntime
 from tests.conformance.signal_faults import changed
 
-__all__ = ("SCENARIOS", "Case")
+__all__ = ("CALLS", "SCENARIOS", "Case", "look")
 
 NAME: Final = "killed"
 OLD, FRESH, LAST = b"old old ", b"new new ", b"last one"
@@ -194,7 +194,7 @@ def _kill(scenario: str, folder: str, kills_after: int, runtime: FaultRuntime) -
     if not killed and status != 0:
         return False, f"the process ended with {status}"
     try:
-        wrong = _look(folder, owner)
+        wrong = look(folder, owner)
     except Exception as error:  # noqa: BLE001 - reported
         wrong = repr(error)
     for name in os.listdir(folder):
@@ -204,7 +204,7 @@ def _kill(scenario: str, folder: str, kills_after: int, runtime: FaultRuntime) -
     return killed, wrong
 
 
-def _look(folder: str, owner: IPCSignal | None) -> str:
+def look(folder: str, owner: IPCSignal | None) -> str:
     """Return what is wrong with what a killed process has left: nobody is in the way, and nothing is half-done."""
     limit = 0.0  # the kernel has freed every lock
     there = os.path.exists(os.path.join(folder, NAME))

@@ -87,6 +87,26 @@ def test_calls_at_the_wrong_time(control: RearrangeControl) -> None:
         control.declare_loaded(number)
 
 
+@pytest.mark.parametrize("ok", ["out of memory", "", None, 0, 1])
+def test_a_reason_in_the_place_of_ok_is_no_success(control: RearrangeControl, ok: Any) -> None:
+    number = control.request()
+    control.take()
+    control.begin_load(number)
+    assert control.take_load() == (number, None)
+    with pytest.raises(fdcomm.ConfigError, match=r"ok=.* reason=") as caught:
+        control.report(number, ok)
+    assert caught.value.operation == "report"
+    assert control.status().load == ("asked", "taken")
+    control.report(number, False, "out of memory")
+    assert "out of memory" in control.wait(number).reason
+
+
+@pytest.mark.parametrize("seen", ["1", None, 1.0, True])
+def test_a_snapshot_that_was_never_seen(control: RearrangeControl, seen: Any) -> None:
+    with pytest.raises(fdcomm.ConfigError, match="seen="):
+        control.status(seen=seen)
+
+
 def test_a_second_party(host: EngineWorkerQueue, control: RearrangeControl) -> None:
     assert (control.take(), control.take_load(), control.take_update()) == (None, None, None)
     with RearrangeControl(("0.0.0.0", host.get_server_port()), num_client=2, client_id=1) as other:

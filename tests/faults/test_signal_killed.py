@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from fdcomm.signals import creating, stepping, steps
+from fdcomm.signals import creating, files, stepping, steps
 from tests.faults.remote import LIMIT_S, ROOT
 from tests.faults.signal_kill import CALLS, SCENARIOS, Case
 
@@ -42,6 +42,21 @@ def _yielded() -> set[str]:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "take_guard":
                 found.add(str(ast.literal_eval(node.args[1])))
     return found
+
+
+def _calling() -> set[str]:
+    """Return the methods of Files whose code makes a system call: all are killed after, but one that locks use."""
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(files.Files))):
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            text = ast.unparse(node)
+            if any(call in text for call in ("os.", "fcntl.", "self._opened", "self._close_all")):
+                found.add(node.name)
+    return found - {"path", "open_or_make", "after_fork_in_child"}
+
+
+def test_the_list_of_system_calls_is_that_of_the_code() -> None:
+    assert _calling() == set(CALLS)
 
 
 def test_every_kill_leaves_room_for_the_next(folder: str) -> None:

@@ -183,19 +183,20 @@ def test_what_a_c_program_made_can_be_mapped(name: str) -> None:
 
 
 def test_a_thousand_restarts(name: str) -> None:
-    """Owners that end by clear, without it, and by SIGKILL in turn, then a thousand that clear: nothing adds up."""
+    """A thousand processes, one after the other, that end by clear, by SIGKILL and without either: nothing adds up."""
     program = """if True:
         import os, signal, sys, warnings
         import fdcomm
+        from fdcomm import IPCSignal  # here, not in each child
         warnings.simplefilter("ignore", DeprecationWarning)
         name = sys.argv[1]
         folder = "/proc/self/fd"
         before = sorted(os.listdir(folder))
-        for number in range(150):
+        for number in range(1000):
             child = os.fork()
             if child == 0:
-                made = fdcomm.IPCSignal(name, shm_size=64)
-                other = fdcomm.IPCSignal(name, shm_size=64, create=False)
+                made = IPCSignal(name, shm_size=64)
+                other = IPCSignal(name, shm_size=64, create=False)
                 made.shm.buf[0] = number % 200
                 assert other.shm.buf[0] == number % 200
                 if number % 3 == 0:
@@ -205,9 +206,11 @@ def test_a_thousand_restarts(name: str) -> None:
                 os._exit(0)
             _, status = os.waitpid(child, 0)
             assert status == (signal.SIGKILL if number % 3 == 1 else 0), status
-        for number in range(1000):
-            with fdcomm.IPCSignal(name, shm_size=64) as made:
-                fdcomm.IPCSignal(name, shm_size=64, create=False).close()
+            there = [file for file in os.listdir("/dev/shm") if file.startswith(name)]
+            assert there == ([] if number % 3 == 0 else [name]), there
+        for number in range(100):
+            with IPCSignal(name, shm_size=64) as made:
+                IPCSignal(name, shm_size=64, create=False).close()
         assert sorted(os.listdir(folder)) == before
         assert not fdcomm.shared_memory_exists(name)
         """

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,24 @@ def test_a_signal_of_each_rank_is_asked_for_with_its_rank(directory: str) -> Non
             engine["all_experts_token_stats"]
         with pytest.raises(ConfigError, match=r"one for all ranks, not one of tp_rank=1"):
             engine.of("kv_cache_status", 1)
+        with pytest.raises(ConfigError, match=r"tp_rank=\[\] must be an integer"):
+            engine.of("kv_cache_status", [])  # type: ignore[arg-type]
+
+
+def test_features_may_come_from_an_iterator(directory: str) -> None:
+    features: Any = iter(["core", "cache"])
+    with SignalSet.create("engine", 1, suffix=7, directory=directory, features=features) as engine:
+        assert len(engine) == len(held_by("engine", ("core", "cache")))
+
+
+def test_the_warning_of_a_second_set_points_at_its_maker(directory: str) -> None:
+    with (
+        SignalSet.create("engine", 1, suffix=7, directory=directory),
+        pytest.warns(RuntimeWarning, match="already") as caught,
+        SignalSet.create("engine", 1, suffix=7, directory=directory),
+    ):
+        pass
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_processes_that_do_not_agree_on_a_size_are_told(directory: str) -> None:
@@ -100,6 +119,17 @@ def test_a_set_that_cannot_be_completed_leaves_nothing(directory: str) -> None:
         ("worker", {"suffix": None}, "suffix=None is no port"),
         ("worker", {"dp_size": 2, "suffix": 1}, "ports of all replicas"),
         ("worker", {"dp_size": 2, "suffix": [1, 2], "dp_rank": 2}, "dp_rank=2"),
+        ("worker", {"dp_size": 2, "suffix": [1, 2], "dp_rank": "0"}, "dp_rank='0'"),
+        ("worker", {"dp_size": 2, "suffix": [1, 2], "dp_rank": None}, "dp_rank=None"),
+        ("worker", {"dp_size": 2, "suffix": [7, "7"]}, "has a port twice"),
+        ("worker", {"suffix": [None]}, "no list of ports"),
+        ("worker", {"suffix": b"a"}, "no list of ports"),
+        ("worker", {"suffix": True}, "suffix=True is no port"),
+        ("worker", {"engine_suffix": [1]}, r"engine=\[1\]"),
+        ("worker", {"features": None}, "features=None must be a list"),
+        ("worker", {"features": "core"}, "features='core' must be a list"),
+        ("worker", {"features": [["core"]]}, r"features has \['core'\]"),
+        ("worker", {"features": ("layerwise",), "device": 1.5}, "device=1.5"),
         ("engine", {"features": ("eplb",)}, "num_layers"),
         ("worker", {"features": ("layerwise",)}, "device"),
     ],

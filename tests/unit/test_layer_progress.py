@@ -181,6 +181,9 @@ def test_wrong_arguments(tmp_path: Path) -> None:
         assert words.read() == NOTHING
         words.report(np.int32(-1), np.int32(3))
         assert words.read() == (2**32 - 1, 3)
+        for before in (None, 5, (1,), (1, 2, 3), ("a", "b"), (0.5, 0)):
+            with pytest.raises(ConfigError):
+                words.wait_past(before, 0.0)  # type: ignore[arg-type, unused-ignore]
     words.close()
     for call in (words.read, lambda: words.report(0, 0), lambda: words.wait_past(NOTHING, 0.0)):
         with pytest.raises(ClosedError):

@@ -196,8 +196,38 @@ def test_numbers_of_numpy_and_no_numbers() -> None:
     assert not bed.sender.on_end(one, one)
     with pytest.raises(ConfigError, match=r"step=1\.0 is not an integer"):
         bed.sender.on_progress(0, 1.0, 0)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="poll"):
-        bed.sender.follow(None, None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="progress=None"):
+        bed.sender.follow(None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="must be an Exception"):
+        bed.sender.on_end(0, 2, "failed")  # type: ignore[arg-type]
+    assert bed.run() == []
+
+
+def test_a_follower_needs_a_time_to_look_at_its_end(tmp_path: Path) -> None:
+    bed = Bed()
+    with LayerProgress(directory=str(tmp_path)) as words, pytest.raises(ConfigError, match="poll"):
+        bed.sender.follow(words, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"slots": 0}, "at least 1"),
+        ({"slots": "4"}, "slots='4'"),
+        ({"layers": 1.5}, "layers=1.5"),
+        ({"capacity": None}, "capacity=None"),
+        ({"capacity": 1.5}, "capacity=1.5"),
+        ({"send": None}, "send=None must be a function"),
+        ({"finish": 5}, "finish=5 must be a function"),
+        ({"missing": "x"}, "missing='x' must be a function"),
+        ({"info_timeout": -1}, "info_timeout"),
+        ({"layer_timeout": float("nan")}, "layer_timeout"),
+    ],
+)
+def test_a_sender_that_cannot_work_is_refused(wrong: dict[str, Any], says: str) -> None:
+    good: dict[str, Any] = {"slots": 4, "layers": 3, "send": print, "finish": print}
+    with pytest.raises(ConfigError, match=says):
+        LayerSender(**{**good, **wrong})
 
 
 def test_infos_wait_for_room() -> None:

@@ -12,6 +12,7 @@ import pytest
 from fdcomm.errors import (
     ClosedError,
     CommTimeoutError,
+    ConfigError,
     ForkedHandleError,
     ProtocolViolationError,
     SignalNameError,
@@ -97,6 +98,12 @@ def test_wrong_calls_have_typed_errors(lock: IPCLock, tmp_path: Path) -> None:
         IPCLock("nobody", create=False, directory=str(tmp_path))
     with pytest.raises(SignalNameError):
         IPCLock("a/b", directory=str(tmp_path))
+    with pytest.raises(ConfigError, match="create=0"):
+        IPCLock("cache", create=0, directory=str(tmp_path))  # type: ignore[arg-type]
+    holder = _other(tmp_path)
+    with holder, pytest.raises(ConfigError, match="a time limit is timeout="):
+        lock.acquire(5)  # type: ignore[arg-type]
+    holder.close()
     lock.close()
     with pytest.raises(ClosedError):
         lock.acquire(timeout=0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdcomm import ConfigError, IPCSignal, SignalNameError, shared_memory_exists
+from fdcomm import ConfigError, IPCLock, IPCSignal, SignalNameError, shared_memory_exists
 from fdcomm.signals.arguments import NAME_BYTES
 from fdcomm.signals.files import NEW
 from fdcomm.signals.layout import MOST_DIMENSIONS
@@ -100,6 +100,11 @@ def test_a_name_is_a_string(name: Any) -> None:
         ({"shm_size": 4, "create": 1}, "create=1 must be True or False"),
         ({"shm_size": 4, "validate": None}, "validate=None must be"),
         ({"shm_size": 4, "replace": "yes"}, "replace='yes' must be"),
+        ({"shm_size": 2**70}, r"at most 2\*\*62"),
+        ({"shm_size": 4, "suffix": False}, "suffix=False is neither"),  # create, one place too early
+        ({"shm_size": 4, "suffix": 9923.0}, "suffix=9923.0 is neither"),
+        ({"shm_size": 4, "suffix": [9923]}, "neither a string nor an integer"),
+        ({"shm_size": 4, "suffix": object()}, "neither a string nor an integer"),
         ({"shm_size": 4, "timeout": -1}, "timeout=-1"),
         ({"shm_size": 4, "timeout": float("nan")}, "timeout=nan"),
     ],
@@ -108,6 +113,20 @@ def test_arguments_that_cannot_be(tmp_path: Path, arguments: dict[str, Any], say
     with pytest.raises(ConfigError, match=says):
         IPCSignal("a", directory=str(tmp_path), **arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("directory", [5, "", b"/tmp", "a\0b", object()])
+def test_a_directory_is_a_path(directory: Any) -> None:
+    with pytest.raises(ConfigError, match=r"directory=.* is not the path"):
+        IPCSignal("a", shm_size=4, directory=directory)
+    with pytest.raises(ConfigError, match=r"directory=.* is not the path"):
+        IPCLock("a", directory=directory)
+
+
+def test_a_directory_may_be_a_path_object(tmp_path: Path) -> None:
+    path: Any = tmp_path
+    with IPCSignal("a", shm_size=4, suffix=np.int64(7), directory=path):
+        assert [file.name for file in tmp_path.iterdir()] == ["a.7"]
 
 
 @pytest.mark.parametrize(

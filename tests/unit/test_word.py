@@ -83,9 +83,14 @@ def test_the_whole_range_of_each_kind(tmp_path: Path, dtype: Any, low: int, high
         for value in (low - 1, high + 1):
             with pytest.raises(ConfigError):
                 word.set(value)
-        with pytest.raises(ConfigError):
+        with pytest.raises(ConfigError, match=f"^add: {high + 1} does not fit") as caught:
             word.add(1)
+        assert caught.value.operation == "add"
+        with pytest.raises(ConfigError, match=f"^compare_and_set: {low - 1} does not fit"):
+            word.compare_and_set(high, low - 1)
         assert word.get() == high
+        assert word.add(-1, timeout=0) == high  # the lock is free again
+        word.set(high)
 
 
 def test_what_is_no_value_is_refused_and_nothing_is_stored(made: IPCSignal) -> None:
@@ -100,6 +105,9 @@ def test_what_is_no_value_is_refused_and_nothing_is_stored(made: IPCSignal) -> N
     assert word.get() == 1
     with pytest.raises(ConfigError):
         word.wait_for(bool, timeout=-1)
+    for wrong in (None, 1):
+        with pytest.raises(ConfigError, match="predicate="):
+            word.wait_for(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.int8, np.bool_])
