@@ -103,6 +103,7 @@ def _run(data: dict[str, Any]) -> str:
         f"median, in parentheses the least and the greatest. {data['checked']:,} batches were checked, none was wrong.",
         "",
     ]
+    lines += [f"- {name}: {text}." for name, text in data.get("about", {}).items()]
     lines += [f"- Not measured: {name}: {why}." for name, why in data["skipped"].items()]
     lines += [f"- Failed: {name}: {why}." for name, why in data["failed"].items()]
     return "\n".join(lines)

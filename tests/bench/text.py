@@ -27,6 +27,7 @@ def summary(data: dict[str, Any]) -> str:
     results = Results(data)
     parts = [aligned(table) for ours in OURS for table in goal_tables(results, ours)]
     parts = [aligned(table) for table in tables(results) if table.rows] + parts
+    parts += [f"{name}: {text}" for name, text in data.get("about", {}).items()]
     parts += [f"skipped: {name}: {why}" for name, why in data["skipped"].items()]
     parts += [f"FAILED: {name}: {why}" for name, why in data["failed"].items()]
     machine = data["machine"]

@@ -21,6 +21,7 @@ MAY_SLEEP = {
     "tests/verify/samples.py": "a check that hangs on purpose, to be ended by the pool",
     "tests/bench/reader.py": "both sides poll alike, as FastDeploy's worker loop does",
     "tests/bench/path/shipped.py": "the same",
+    "tests/bench/peers/fastdeploy_queue.py": "the same",
     "tests/races/shipped.py": "the published protocol polls, so its re-enactment does",
     "tests/races/shipped_cache.py": "the same",
     "tests/races/shipped_gate.py": "the same",

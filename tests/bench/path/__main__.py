@@ -95,6 +95,7 @@ def run(plan: Plan, subjects: Sequence[str]) -> dict[str, Any]:
         "checked": found.checked,
         "skipped": found.skipped,
         "failed": found.failed,
+        "about": found.about,
         "cells": list(found.cells.values()),
         "idle": list(found.idle.values()),
         "clients": found.clients,

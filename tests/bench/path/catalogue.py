@@ -32,7 +32,7 @@ _MAKERS: tuple[Callable[[], Subject], ...] = (
 )
 
 OURS = ("ring, depth 1", "ring, depth 8", "EngineWorkerQueue")
-SHIPPED = ("shipped, TCP", "shipped, Unix socket")
+SHIPPED = ("shipped, TCP", "shipped, Unix socket", "FastDeploy EngineWorkerQueue")
 """Slow and many: they get fewer batches."""
 
 

@@ -61,7 +61,7 @@ class Plan:
         """Return the batches of a run."""
         slow = subject in SHIPPED
         if slow:
-            most = 10
+            most = 3 if size >= 1 << 20 else 10
         elif size >= 1 << 20:
             most = 20
         elif size >= 1 << 18:
@@ -80,6 +80,7 @@ class Found:
     clients: list[dict[str, Any]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
     checked: int = 0
 
     def add(self, subject: str, ranks: int, size: int, load: str, run: dict[str, Any], count: int) -> None:
@@ -138,6 +139,8 @@ def _stages(
             found.failed[name] = str(error)
             say(f"failed: {error}")
             continue
+        if stage.about:
+            found.about[name] = stage.about
         facts = {key: [round(each[key], 3) for each in stage.facts] for key in ("connect_ms", "memory_kib")}
         found.clients.append({"subject": name, "ranks": ranks, **facts})
         _guarded(found, stages, say, stage, partial(stage.run, "back", 64, _WARM))

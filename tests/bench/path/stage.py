@@ -45,6 +45,7 @@ class Stage:
 
     Attributes:
         facts: What each reader found when it connected: ``connect_ms`` and ``memory_kib``.
+        about: What the subject says about itself.
     """
 
     def __init__(self, name: str, ranks: int, largest: int) -> None:
@@ -65,7 +66,9 @@ class Stage:
         )
         self._rest = b""
         try:
-            self.facts: list[dict[str, float]] = self._answer()["facts"]
+            answer = self._answer()
+            self.facts: list[dict[str, float]] = answer["facts"]
+            self.about: str = answer["about"]
         except BaseException:
             self.close()
             raise
@@ -238,7 +241,7 @@ def _main(name: str, ranks: str, largest: str, folder: str) -> None:
         return
     with contextlib.ExitStack() as undo:
         writer = _Writer(subject, int(ranks), int(largest), undo)
-        say({"facts": writer.facts})
+        say({"facts": writer.facts, "about": subject.about()})
         for line in sys.stdin:
             order = json.loads(line)
             say(writer.idle(order["idle"]) if "idle" in order else writer.run(**order))

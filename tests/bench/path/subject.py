@@ -54,6 +54,10 @@ class Subject:
     def check(self) -> None:
         """Raise Missing if this subject cannot run here. Called before anything else, in another process."""
 
+    def about(self) -> str:
+        """Return what readers of the results have to know: version, how it was installed, what stands in for what."""
+        return ""
+
     def load(self) -> None:
         """Import what a client imports. Its time does not count as connecting; its memory counts as a client's."""
 

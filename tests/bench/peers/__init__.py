@@ -1,0 +1,1 @@
+"""Adapters for BENCH_PEERS: the queues of other inference engines, from their own packages."""
