@@ -7,7 +7,7 @@ import os
 import threading
 import warnings
 from types import TracebackType
-from typing import ClassVar, Final, Literal, TypeAlias, TypeVar, cast
+from typing import ClassVar, Final, Literal, NoReturn, TypeAlias, TypeVar, cast
 
 from fdcomm.arguments import file_path, flag, is_truth, whole
 from fdcomm.connect import Address, How, check_address, check_transport, connect, start_host
@@ -174,6 +174,10 @@ class Session:
         if getattr(self, "_transport", None) is not None and os.getpid() == self._pid:
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
             self._release(goodbye=False)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies and pickles: the end of a copy would end the session of the handle that it was made from."""
+        raise ConfigError(f"{self!r} cannot be copied or pickled: open a handle in each process")
 
     def __repr__(self) -> str:
         part = "server" if self.is_server else f"client {self.client_id}"

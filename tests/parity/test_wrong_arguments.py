@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fdcomm import ConfigError, EngineCacheQueue, EngineWorkerQueue, FdcommError, InconsistentAnswersError
+from fdcomm import (
+    ConfigError,
+    EngineCacheQueue,
+    EngineWorkerQueue,
+    FdcommError,
+    InconsistentAnswersError,
+    ReadOnlyError,
+)
 from tests.faults.clean import nothing_is_left
 
 __all__ = ("nothing_is_left",)
@@ -94,3 +103,16 @@ def test_answers_that_cannot_be_combined_end_their_round_with_a_typed_error() ->
             with pytest.raises(InconsistentAnswersError, match="not shown"):
                 engine.get_finished_req()
             assert engine.get_finished_req() == [["b", "ok"]]
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_handle_is_not_copied_and_its_barriers_are_not_replaced(queue: Any) -> None:
+    with queue(("127.0.0.1", 0), is_server=True) as server:
+        with queue(server.address, client_id=0) as client:
+            for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+                with pytest.raises(ConfigError, match="open a handle in each process"):
+                    copied(client)
+            barrier = "cache_info_barrier" if queue is EngineWorkerQueue else "barrier1"
+            with pytest.raises(ReadOnlyError, match="wait"):
+                setattr(client, barrier, 1)
+            assert getattr(client, barrier).wait(5) == 0
