@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from fdcomm.errors import ConfigError
 
-__all__ = ("changes", "function", "number", "number_or_none", "text")
+__all__ = ("changes", "file_path", "flag", "function", "is_truth", "number", "number_or_none", "text", "whole")
 
 
 def number(value: Any, what: str, operation: str) -> int:
@@ -31,6 +32,37 @@ def text(value: Any, what: str, operation: str) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"{operation}: {what}={value!r} is no string", operation=operation)
     return value
+
+
+def is_truth(value: Any) -> bool:
+    """Return True for a truth value, NumPy's too."""
+    return type(value).__name__ in ("bool", "bool_")
+
+
+def flag(value: Any, what: str, operation: str) -> bool:
+    """Return a truth value, NumPy's too, as a bool; ConfigError for everything else, also what would count as true."""
+    if not is_truth(value):
+        raise ConfigError(f"{operation}: {what}={value!r} must be True or False", operation=operation)
+    return bool(value)
+
+
+def whole(value: Any) -> Any:
+    """Return a whole number, NumPy's too, as an int, and everything else as it is: the caller refuses that."""
+    try:
+        return value if is_truth(value) else operator.index(value)
+    except TypeError:
+        return value
+
+
+def file_path(value: Any, what: str, operation: str) -> str:
+    """Return the absolute path of a file, "" for ""; ConfigError for what cannot be the name of one."""
+    try:
+        name = os.fsdecode(value)
+        if b"\0" in os.fsencode(name):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ConfigError(f"{operation}: {what}={value!r} is no path of a file", operation=operation) from None
+    return os.path.abspath(name) if name else ""
 
 
 def changes(seen: Any, operation: str) -> int:

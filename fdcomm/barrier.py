@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, RankError
+from fdcomm.errors import ConfigError, RankError, ReadOnlyError
 from fdcomm.host.layout import barrier_channel
 
 if TYPE_CHECKING:
@@ -134,3 +134,8 @@ class NamedBarrier:
         if where is None:
             where = self._where[handle._kind] = barrier_channel(handle._kind, self._name)
         return RankBarrier(handle, self._name, *where)
+
+    def __set__(self, handle: Handle, value: object) -> None:
+        raise ReadOnlyError(
+            f"{self._name} cannot be replaced: use its wait(), reset() or abort()", operation=self._name
+        )

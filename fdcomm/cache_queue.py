@@ -94,8 +94,8 @@ class EngineCacheQueue(Handle):
             connect_timeout=connect_timeout,
             runtime=runtime,
         )
-        self.total_num = (1 << num_client) - 1
-        self.position = 1 << client_id if client_id >= 0 else 0
+        self.total_num = (1 << self.num_client) - 1
+        self.position = 1 << self.client_id if self.client_id >= 0 else 0
 
     # -- tasks ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ network, a key that is not printed in anybody's source code, and ``allow_pickle=
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from fdcomm.errors import AuthError, ConfigError, HostLostError, HostNotFoundError, UnsafeConfigError
 from fdcomm.host.process import HostProcess
@@ -33,13 +33,13 @@ _THIS_MACHINE = ("", "0.0.0.0", "::", "localhost", "127.0.0.1", "::1")
 
 def check_transport(transport: object) -> How:
     """Return what a constructor was told, with ZmqLink for "zmq"; ConfigError for what is nothing of it."""
-    if transport == "zmq":
+    if isinstance(transport, str) and transport == "zmq":
         transport = ZmqLink()
     if isinstance(transport, ZmqLink):
         transport.check()
         return transport
-    if transport in ("auto", "unix", "tcp"):
-        return transport
+    if isinstance(transport, str) and transport in ("auto", "unix", "tcp"):
+        return cast(TransportName, transport)
     raise ConfigError(f"transport={transport!r} must be 'auto', 'unix', 'tcp', 'zmq' or a ZmqLink")
 
 

@@ -7,8 +7,9 @@ import os
 import threading
 import warnings
 from types import TracebackType
-from typing import ClassVar, Final, Literal, TypeAlias, TypeVar, cast
+from typing import ClassVar, Final, Literal, NoReturn, TypeAlias, TypeVar, cast
 
+from fdcomm.arguments import file_path, flag, is_truth, whole
 from fdcomm.connect import Address, How, check_address, check_transport, connect, start_host
 from fdcomm.deadline import timeout_seconds
 from fdcomm.errors import (
@@ -69,11 +70,12 @@ class Session:
     ) -> None:
         self.address: Address = check_address(address)
         self.authkey = authkey
-        self.is_server = is_server
-        self.num_client = num_client
-        self.client_id = client_id
-        self.local_data_parallel_size = local_data_parallel_size
-        self.local_data_parallel_id = local_data_parallel_id
+        made = type(self).__name__
+        self.is_server = flag(is_server, "is_server", made)
+        self.num_client = whole(num_client)
+        self.client_id = whole(client_id)
+        self.local_data_parallel_size = whole(local_data_parallel_size)
+        self.local_data_parallel_id = whole(local_data_parallel_id)
         self._role = role
         self._runtime = runtime
         self._pid = os.getpid()
@@ -81,30 +83,37 @@ class Session:
         self._transport: Transport | None = None
         self._page: WordPage | None = None
         self._next_look = 0.0  # when to look again whether the host lives
-        self._claimed = {BROADCASTS[self._kind][0]} if role == "reader" else set[str]()  # channels: its rank is claimed
-        if data_path == "auto":
+        self._claimed: set[str] = set()  # channels: its rank is claimed
+        if isinstance(data_path, str) and data_path == "auto":
             data_path = cast(DataPathName, os.environ.get(_DATA_PATH, "auto"))
         self._data_path = data_path
         self._paths: dict[str, RingPath] = {}  # rings that are mapped; none: the host puts and gets for this handle
         self._meetings: dict[str, MeetingPath] = {}  # barriers' channels in which it has claimed its rank
         self._opening = threading.RLock()
-        config = HostConfig(num_client, local_data_parallel_size, depth, max_batch_bytes, self._kind, data_path)
+        sizes = (self.num_client, self.local_data_parallel_size, whole(depth), whole(max_batch_bytes))
+        config = HostConfig(*sizes, self._kind, data_path)
         config.check()
         self._check_rank_and_role()
+        if self._role == "reader":
+            self._claimed.add(BROADCASTS[self._kind][0])
+        allow_pickle = flag(allow_pickle, "allow_pickle", made)
+        trace = file_path(trace, "trace", made)
+        if not hasattr(transport, "open_session"):
+            transport = check_transport(transport)
         wait_s = timeout_seconds(connect_timeout, "connect_timeout")
         if wait_s is None:
             raise ConfigError("connect_timeout=None: a constructor does not wait for ever; give seconds")
         try:
             if isinstance(transport, (str, ZmqLink)):
-                how = check_transport(transport)
-                if is_server:
+                how = transport
+                if self.is_server:
                     self._host = start_host(
                         config,
                         self.address,
                         authkey,
                         allow_pickle=allow_pickle,
                         transport=how,
-                        trace=os.path.abspath(trace) if trace else "",
+                        trace=trace,
                     )
                     self.address = (self.address[0], self._host.record.port)
                     if isinstance(how, ZmqLink):  # the door is for others: this process is on the host's machine
@@ -166,6 +175,10 @@ class Session:
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
             self._release(goodbye=False)
 
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies and pickles: the end of a copy would end the session of the handle that it was made from."""
+        raise ConfigError(f"{self!r} cannot be copied or pickled: open a handle in each process")
+
     def __repr__(self) -> str:
         part = "server" if self.is_server else f"client {self.client_id}"
         state = "closed" if self._transport is None else "open"
@@ -187,11 +200,15 @@ class Session:
 
     def _check_rank_and_role(self) -> None:
         least = -1 if self.is_server else 0
-        if not isinstance(self.client_id, int) or not least <= self.client_id < self.num_client:
+        if (
+            is_truth(self.client_id)
+            or not isinstance(self.client_id, int)
+            or not least <= self.client_id < self.num_client
+        ):
             raise RankError(f"client_id={self.client_id!r} is outside 0 <= client_id < {self.num_client}")
-        if not isinstance(self.local_data_parallel_id, int):
+        if is_truth(self.local_data_parallel_id) or not isinstance(self.local_data_parallel_id, int):
             raise ConfigError(f"local_data_parallel_id={self.local_data_parallel_id!r} must be an integer")
-        if self._role not in (None, "reader", "producer"):
+        if self._role is not None and not (isinstance(self._role, str) and self._role in ("reader", "producer")):
             raise ConfigError(f"role={self._role!r} must be 'reader', 'producer' or None")
         if self._role == "reader" and self.client_id < 0:
             raise RankError("role='reader' needs a client_id")

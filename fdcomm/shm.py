@@ -70,10 +70,11 @@ class WordPage:
             # Reserve now: writing to a page that the file system cannot back kills the process with SIGBUS.
             os.posix_fallocate(fd, 0, size)
             page = cls(path, mmap.mmap(fd, size), owner=True)
-        except OSError as error:
+        except (OSError, OverflowError, ValueError) as error:  # the latter two: no machine has so much
             os.unlink(path)
-            hint = "; free space there (df shows it)" if error.errno == errno.ENOSPC else ""
-            raise FdcommError(f"cannot reserve {size} bytes for {path}: {error.strerror}{hint}") from error
+            why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+            hint = "; free space there (df shows it)" if getattr(error, "errno", 0) == errno.ENOSPC else ""
+            raise FdcommError(f"cannot reserve {size} bytes for {path}: {why}{hint}") from error
         finally:
             os.close(fd)
         page._all[1] = _LAYOUT

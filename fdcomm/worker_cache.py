@@ -12,7 +12,7 @@ from typing import Any
 
 from fdcomm.combine import all_succeeded, error_wins, first_of_equal, request_key
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
-from fdcomm.errors import ConfigError, PayloadError, RankError
+from fdcomm.errors import ConfigError, FdcommError, InconsistentAnswersError, PayloadError, RankError
 from fdcomm.handle import Handle
 
 __all__ = ("WorkerCacheMethods",)
@@ -88,7 +88,7 @@ class WorkerCacheMethods(Handle):
             True when every rank has now answered this task.
 
         Raises:
-            ConfigError: There is no ``"success"``, or the id is of no use as a name.
+            ConfigError: There is no ``"success"``, or it has no truth value, or the id is of no use as a name.
             CommTimeoutError: No room in time.
             StaleAnswerError: A round of this task had ended without this rank.
             RankError: The handle has no rank.
@@ -96,6 +96,10 @@ class WorkerCacheMethods(Handle):
         name = "put_connect_rdma_task_response"
         if not isinstance(connect_task_response, Mapping) or "success" not in connect_task_response:
             raise ConfigError(f"{name}: the response must be a dict with the key 'success'", operation=name)
+        try:
+            bool(connect_task_response["success"])
+        except Exception as error:  # an array has none, and the engine would meet that, not this rank
+            raise ConfigError(f"{name}: 'success' has no truth value: {error}", operation=name) from error
         key = connect_task_response.get("task_id")
         return self._answer("connect_response", key, dict(connect_task_response), timeout, name)
 
@@ -228,7 +232,15 @@ class WorkerCacheMethods(Handle):
         answers = self._act(gate, "collect", limit, round_limit, name, timeout=limit, name=name)
         if answers is None:
             return None
-        return combine([self._unpickle(payload, name) for payload in answers], name)
+        unpickled = [self._unpickle(payload, name) for payload in answers]
+        try:
+            return combine(unpickled, name)
+        except FdcommError:
+            raise
+        except Exception as error:  # comparing and printing of the caller's objects may raise anything
+            raise InconsistentAnswersError(
+                f"{name}: the answers cannot be combined: {error!r}", operation=name
+            ) from error
 
 
 def _pairs(results: object) -> list[list[Any]]:

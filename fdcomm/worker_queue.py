@@ -9,9 +9,11 @@ import os
 from collections import deque
 from typing import Any
 
+from fdcomm.arguments import is_truth
 from fdcomm.barrier import NamedBarrier
 from fdcomm.connect import Address, How
 from fdcomm.deadline import DEFAULT, Timeout
+from fdcomm.errors import ConfigError
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.session import DataPathName, Role
 from fdcomm.stats import DispatchStatistics
@@ -278,7 +280,10 @@ class EngineWorkerQueue(WorkerCacheMethods):
 
         Raises:
             ProtocolViolationError: ``flag`` is not what is so.
+            ConfigError: ``flag`` is neither a truth value nor 0 or 1.
         """
+        if not (is_truth(flag) or (isinstance(flag, int) and flag in (0, 1))):
+            raise ConfigError(f"set_exist_tasks: flag={flag!r} must be True or False", operation="set_exist_tasks")
         self._act("dispatch", "set_exist_tasks", bool(flag))
 
     def statistics(self) -> DispatchStatistics:

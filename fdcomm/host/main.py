@@ -59,10 +59,11 @@ def main() -> None:
     with ExitStack() as undo:
         try:
             record = _start(orders, undo)
-        except (FdcommError, OSError) as error:
+        except (FdcommError, OSError, ValueError, ArithmeticError, MemoryError) as error:  # sizes may be absurd
             undo.close()  # before the owner hears of it: then it ends us
             kind = type(error).__name__ if isinstance(error, FdcommError) else "HostStartError"
-            _say({"error": kind, "message": str(error) or repr(error)})
+            plain = isinstance(error, (FdcommError, OSError)) and str(error)
+            _say({"error": kind, "message": plain or repr(error)})
             return
         _say({"record": asdict(record)})
         _wait_for_the_end(orders.owner_pid, lambda: ended)

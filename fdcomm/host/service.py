@@ -71,7 +71,7 @@ class HostConfig:
                 raise ConfigError(f"{name}={value!r} must be an integer of at least 1")
         if self.kind not in BROADCASTS:
             raise ConfigError(f"kind={self.kind!r} must be one of {', '.join(BROADCASTS)}")
-        if self.data_path not in DATA_PATHS:
+        if not isinstance(self.data_path, str) or self.data_path not in DATA_PATHS:
             raise ConfigError(f"data_path={self.data_path!r} must be one of {', '.join(DATA_PATHS)}")
 
 

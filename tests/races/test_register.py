@@ -93,5 +93,11 @@ def test_every_step_of_fastdeploys_dispatch_is_in_the_register() -> None:
     assert {f"P1.{number}" for number in range(1, 11)} <= set(ENTRIES)
 
 
+def test_every_step_of_fastdeploys_queues_is_in_the_register() -> None:
+    steps = {"P3": 6, "P4": 4, "P9": 4, "P10": 5, "P11": 7}
+    assert {f"{part}.{number}" for part, most in steps.items() for number in range(1, most + 1)} <= set(ENTRIES)
+    assert {f"G{number}" for number in range(1, 9)} <= set(ENTRIES)
+
+
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run python -m tests.races.register"
