@@ -61,6 +61,7 @@ class Config:
     tells: int = 1
     mortal: frozenset[int] = frozenset()
     spurious: bool = True
+    decides: bool = False
     guards: Guards = field(default_factory=Guards)
 
     def constants(self) -> dict[str, int | frozenset[int] | bool]:
@@ -71,6 +72,7 @@ class Config:
             "Tells": self.tells,
             "Mortal": self.mortal,
             "Spurious": self.spurious,
+            "Decides": self.decides,
             **asdict(self.guards),
         }
 
@@ -208,8 +210,13 @@ class RingWait(Model[State]):
         """The look that decides."""
         if s.pc[p] != "due":
             return None
-        after = self._look(s, p, "down", "sleep" if self.guards.BellFirst else "token")
-        return moved(after, p, "down", seen=0) if after.pc[p] == "down" else after
+        due = self._due()
+        after = self._look(s, p, due, "sleep" if self.guards.BellFirst else "token")
+        return moved(after, p, due, seen=0) if after.pc[p] == due else after
+
+    def _due(self) -> str:
+        """Where a look with the flag up says that it is due: a writer is done, a reader looks once more."""
+        return "over" if self.config.decides else "down"
 
     def sleep(self, s: State, p: int) -> State | None:
         """The system call: a full barrier; it sleeps if the futex word is still what was seen."""
@@ -224,11 +231,18 @@ class RingWait(Model[State]):
 
     def see_again(self, s: State, p: int) -> State | None:
         """A look to say whether it was woken for a reason."""
-        return self._look(s, p, "down", "down") if s.pc[p] == "again" else None
+        return self._look(s, p, self._due(), "down") if s.pc[p] == "again" else None
 
     def lower_flag(self, s: State, p: int) -> State | None:
         """Awake: the flag is this sleeper's own."""
-        return put(moved(s, p, "peek"), p, "flag", self._flag(p), 0) if s.pc[p] == "down" else None
+        if s.pc[p] not in ("down", "over"):
+            return None
+        if s.pc[p] == "down":
+            after = moved(s, p, "peek")
+        else:
+            last = s.counts[p] == self.config.tells
+            after = moved(s, p, "done" if last else "peek", counts=s.counts[p] + (not last))
+        return put(after, p, "flag", self._flag(p), 0)
 
     # -- the environment -----------------------------------------------------------------------------------------
 

@@ -33,8 +33,8 @@ LARGE: dict[str, Plan] = {
     "a clear, and a reader comes back": (RingPart, ring.Config(ranks=1, puts=1, joins=1, clears=1, fenceable=R({0}))),
     "a clear of 2 slots": (RingPart, ring.Config(ranks=1, slots=2, puts=2, clears=1, mortal=R({2}))),
     "2 readers sleep": (ReadersSleep, ring_wait.Config(sleepers=2, mortal=R({1}))),
-    "a writer sleeps": (WriterSleeps, ring_wait.Config(mortal=R({0, 1}))),
-    "a writer sleeps until 2 readers are done": (WriterSleeps, ring_wait.Config(tellers=2)),
+    "a writer sleeps": (WriterSleeps, ring_wait.Config(mortal=R({0, 1}), decides=True)),
+    "a writer sleeps until 2 readers are done": (WriterSleeps, ring_wait.Config(tellers=2, decides=True)),
 }
 
 # Too large for every edge: random behaviours.

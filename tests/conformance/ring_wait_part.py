@@ -85,6 +85,7 @@ class _WaitPart(Part):
                 "asleep": "waiting futex",
                 "again": look,
                 "down": f"store {self.flag(process)} = 0",
+                "over": f"store {self.flag(process)} = 0",
                 "done": "ended",
                 "dead": "killed | ended",
             }[state.pc[process]]

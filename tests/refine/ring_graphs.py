@@ -30,7 +30,7 @@ FIXED: dict[str, ring.Config] = {
 }
 WAITING: dict[str, ring_wait.Config] = {
     "one sleeps": ring_wait.Config(mortal=R({0})),
-    "a writer that waits for 2 readers": ring_wait.Config(tellers=2),
+    "a writer that waits for 2 readers": ring_wait.Config(tellers=2, decides=True),
     "2 sleep": ring_wait.Config(sleepers=2),
 }
 OVERFLOW: dict[str, ring_overflow.Config] = {

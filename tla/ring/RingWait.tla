@@ -16,7 +16,8 @@ CONSTANTS
     S,                  \* number of sleepers
     Tells,              \* bound: a teller stores 1 .. Tells; a sleeper waits for 1, 2, .. and last for Tells
     Mortal,             \* processes that may be killed
-    Spurious            \* may a sleep end without a reason?
+    Spurious,           \* may a sleep end without a reason?
+    Decides             \* is a look with the flag up, that finds it due, a sleeper's last one?
 
 CONSTANTS LooksAfter, Barrier, BellFirst, FreshBell, OwnFlag, Rechecks
 
@@ -24,7 +25,7 @@ Tellers == 0 .. T - 1
 Sleepers == T .. T + S - 1
 All == 0 .. T + S - 1
 
-ASSUME /\ {T, S, Tells} \subseteq Nat \ {0} /\ Mortal \subseteq All /\ Spurious \in BOOLEAN
+ASSUME /\ {T, S, Tells} \subseteq Nat \ {0} /\ Mortal \subseteq All /\ {Spurious, Decides} \subseteq BOOLEAN
        /\ {LooksAfter, Barrier, BellFirst, FreshBell, OwnFlag, Rechecks} \subseteq BOOLEAN
 
 VARIABLES
@@ -109,6 +110,10 @@ Next1(p, due, not) ==
 Got(p) == IF counts[p] = Tells THEN "done" ELSE "peek"
 More(p) == IF counts[p] = Tells THEN counts ELSE Set(counts, p, counts[p] + 1)
 
+\* Where a look with the flag up says that it is due. A writer is done then: its look has been at all words (Decides). A
+\* reader looks once more, because it needs what the word says.
+Due1 == IF Decides THEN "over" ELSE "down"
+
 Peek(p) ==
     /\ p \in Sleepers /\ At(p, "peek")
     /\ Next1(p, Got(p), "flag")
@@ -138,8 +143,8 @@ SeeBell(p) ==
 
 SeeDue(p) ==
     /\ p \in Sleepers /\ At(p, "due")
-    /\ Next1(p, "down", IF BellFirst THEN "sleep" ELSE "token")
-    /\ seen' = IF pc'[p] = "down" THEN Set(seen, p, 0) ELSE seen
+    /\ Next1(p, Due1, IF BellFirst THEN "sleep" ELSE "token")
+    /\ seen' = IF pc'[p] = Due1 THEN Set(seen, p, 0) ELSE seen
     /\ UNCHANGED <<mem, buf, counts, alive>>
 
 \* A system call: a full barrier. It compares and goes to sleep in one step.
@@ -159,14 +164,15 @@ Rouse(p) ==
 
 SeeAgain(p) ==
     /\ p \in Sleepers /\ At(p, "again")
-    /\ Next1(p, "down", "down")
+    /\ Next1(p, Due1, "down")
     /\ UNCHANGED <<mem, buf, seen, counts, alive>>
 
 LowerFlag(p) ==
-    /\ p \in Sleepers /\ At(p, "down")
+    /\ p \in Sleepers /\ pc[p] \in {"down", "over"}
     /\ Put(p, "flag", IF OwnFlag THEN p ELSE T, 0)
-    /\ To(p, "peek")
-    /\ UNCHANGED <<mem, at, seen, counts, alive>>
+    /\ To(p, IF At(p, "over") THEN Got(p) ELSE "peek")
+    /\ counts' = IF At(p, "over") THEN More(p) ELSE counts
+    /\ UNCHANGED <<mem, at, seen, alive>>
 
 -----------------------------------------------------------------------------
 Flush(p) ==
