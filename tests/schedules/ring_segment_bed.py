@@ -25,6 +25,7 @@ from fdcomm.ring.overflow import Overflow, Overflows
 from fdcomm.ring.reader import RingReader
 from fdcomm.ring.writer import RingWriter
 from fdcomm.runtime import SYSTEM
+from fdcomm.signals import ownership
 from fdcomm.signals.files import Files, Found
 from fdcomm.signals.kernel import SYSTEM_KERNEL
 from fdcomm.testing import ControlledRuntime, Scenario
@@ -217,9 +218,15 @@ class Bed:
     def close(self) -> None:
         """Remove everything."""
         self._patch.undo()
+        for segment, *_ in list(ownership._held.values()):
+            if segment.files.directory == self.folder:
+                ownership.forget(segment)
         for process in self.processes:
             for files in process.books:
                 files.abandon()
+            # A mapping has a descriptor until nobody knows it: an exploration makes thousands.
+            vars(process).clear()
+        self.processes.clear()
         self.look.abandon()
         for name in os.listdir(self.folder):
             os.unlink(os.path.join(self.folder, name))

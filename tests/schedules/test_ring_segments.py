@@ -3,6 +3,8 @@ code lacks is missed."""
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Callable
 from functools import partial
 
@@ -18,7 +20,11 @@ from tests.schedules.ring_segment_programs import PROGRAMS, given_up, killed, le
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule(name: str) -> None:
+    gc.collect()
+    before = os.listdir("/proc/self/fd")
     every_schedule_is_right(*PROGRAMS[name])
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == len(before), "processes that were ended have left descriptors"
 
 
 class _UsesAtOnce(SteppedOverflows):
