@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -121,6 +121,15 @@ def test_a_waiting_get_ends_when_its_handle_is_closed(group: Group) -> None:
     assert take(again)[0] == "A"
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt. A shell that starts the tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupted_get_loses_nothing(group: Group) -> None:
     main = threading.main_thread().ident
     assert main is not None
