@@ -125,7 +125,7 @@ class Memory:
             data[: _HEADER.size] = _HEADER.pack(*shape.header())
 
         try:
-            segment = make_segment(files, full_name(name, None), shape.nbytes, fill, deadline)
+            segment = make_segment(files, full_name(name, None), shape.nbytes, fill, deadline, SYSTEM)
         except BaseException:
             files.abandon()
             raise
@@ -144,7 +144,7 @@ class Memory:
         require_order()
         files = Files(default_directory() if directory is None else directory)
         try:
-            segment = open_segment(files, full_name(name, None), deadline)
+            segment = open_segment(files, full_name(name, None), deadline, SYSTEM)
             found = segment.data()[: _HEADER.size]
             magic, version, *numbers = _HEADER.unpack(found) if len(found) == _HEADER.size else (0, 0, 0, 0, 0)
             shape = Shape(*numbers)
