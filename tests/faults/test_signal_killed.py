@@ -45,7 +45,7 @@ def _yielded() -> set[str]:
 
 
 def _calling() -> set[str]:
-    """Return the methods of Files whose code makes a system call: all are killed after, but what locks use or rings list."""
+    """Return the methods of Files with a system call, each killed after. Not: what locks use, what rings list."""
     found = set()
     for node in ast.walk(ast.parse(inspect.getsource(files.Files))):
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
