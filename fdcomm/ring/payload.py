@@ -13,10 +13,11 @@ from typing import Any, Final, TypeAlias
 from fdcomm.errors import PayloadError
 from fdcomm.items import not_unpickled
 
-__all__ = ("Encoded", "Window", "decode", "encode", "encode_into", "item_of", "not_pickled", "raw")
+__all__ = ("Encoded", "Window", "decode", "dump", "encode", "encode_into", "item_of", "not_pickled", "raw")
 
 _ALIGNMENT: Final = 64
 _PROTOCOL: Final = 5
+_DUMPS: Final = pickle.dumps
 _LOADS: Final = pickle.loads
 
 Refuse: TypeAlias = Callable[[Exception], PayloadError]
@@ -69,17 +70,26 @@ def raw(found: Sequence[pickle.PickleBuffer], refuse: Refuse = not_pickled) -> l
         raise refuse(error) from error
 
 
-def encode(thing: object, refuse: Refuse = not_pickled) -> Encoded:
-    """Pickle an object.
+def dump(thing: object, refuse: Refuse = not_pickled) -> tuple[bytes, list[pickle.PickleBuffer]]:
+    """Pickle an object; return the stream, and the buffers that are not in it.
 
     Raises:
         PayloadError: It cannot be pickled. ``refuse`` makes the error.
     """
     found: list[pickle.PickleBuffer] = []
     try:
-        stream = pickle.dumps(thing, _PROTOCOL, buffer_callback=found.append)
+        return _DUMPS(thing, _PROTOCOL, buffer_callback=found.append), found
     except Exception as error:
         raise refuse(error) from error
+
+
+def encode(thing: object, refuse: Refuse = not_pickled) -> Encoded:
+    """Pickle an object.
+
+    Raises:
+        PayloadError: It cannot be pickled. ``refuse`` makes the error.
+    """
+    stream, found = dump(thing, refuse)
     return Encoded(stream, raw(found, refuse))
 
 
@@ -142,6 +152,6 @@ def item_of(payload: memoryview | bytes, parts: int, operation: str) -> Any:
         PayloadError: It cannot be made in this process.
     """
     try:
-        return decode(payload, parts, views=False) if parts else _LOADS(payload)
+        return decode(payload, parts, views=False)
     except Exception as error:  # unpickling may raise anything
         raise not_unpickled(operation, error) from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +22,7 @@ from fdcomm.ring.look import last_published
 from fdcomm.ring.members import holder
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.overflow import Overflows
-from fdcomm.ring.payload import Encoded, raw
+from fdcomm.ring.payload import Encoded, dump, raw
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
 from fdcomm.ring.turns import wait_turn
@@ -32,7 +31,6 @@ from fdcomm.runtime import SYSTEM
 __all__ = ("InTurn", "Producer")
 
 _RELEASE_S: Final = 5.0
-_DUMPS: Final = pickle.dumps
 
 _Write: TypeAlias = Callable[[float | None, str], None]
 
@@ -98,14 +96,11 @@ class Producer:
         """
         if self._putting.straight:
             return self._do(partial(self._write_straight, thing), limit, operation, count)
-        found: list[pickle.PickleBuffer] = []
-        try:
-            stream = _DUMPS(thing, 5, buffer_callback=found.append)
-        except Exception as error:
-            raise not_pickled(operation, error) from error
+        refuse = partial(not_pickled, operation)
+        stream, found = dump(thing, refuse)
         if not found and len(stream) <= self._plain:
             return self._do(stream, limit, operation, count)
-        made = Encoded(stream, raw(found, partial(not_pickled, operation)))
+        made = Encoded(stream, raw(found, refuse))
         self._putting.check(made.nbytes, operation)
         return self._do(partial(self._putting.put_complex, made), limit, operation, count)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import threading
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +12,7 @@ from fdcomm.ring import clearing, members
 from fdcomm.ring.layout import LIVES, PID, WRITER_PID, Shape
 from fdcomm.ring.memory import Memory, remove_segment
 from fdcomm.ring.overflow import Overflows, clean
-from fdcomm.ring.payload import Encoded, not_pickled, raw
+from fdcomm.ring.payload import Encoded, dump, raw
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
 from fdcomm.ring.turns import wait_turn
@@ -22,7 +21,6 @@ from fdcomm.runtime import SYSTEM
 __all__ = ("RingStatistics", "RingWriter")
 
 _SLOT_BYTES: Final = 65536
-_DUMPS: Final = pickle.dumps
 
 
 @dataclass(frozen=True)
@@ -150,11 +148,7 @@ class RingWriter:
             if putting.straight:
                 putting.put_straight(thing, timeout, "put")
                 return
-            found: list[pickle.PickleBuffer] = []
-            try:
-                stream = _DUMPS(thing, 5, buffer_callback=found.append)
-            except Exception as error:
-                raise not_pickled(error) from error
+            stream, found = dump(thing)
             if publisher.head >= publisher.room:
                 publisher.make_room(timeout, "put")
             size = len(stream)

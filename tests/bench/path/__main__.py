@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import os
 import platform
@@ -19,6 +18,7 @@ from tests.bench.path.floors import floors_us
 from tests.bench.path.measure import Plan, WrongDelivery, measure
 from tests.bench.path.tcp import SIZES as TCP_SIZES
 from tests.bench.path.tcp import tcp_ms
+from tests.bench.peers.packages import version
 from tests.bench.text import summary
 
 FULL = Plan((1, 2, 4, 8), (64, 4096, 32768, 262144, 4 << 20), turns=5, share=1.0, idle_s=2.0, limit_s=1500.0)
@@ -86,7 +86,7 @@ def run(plan: Plan, subjects: Sequence[str]) -> dict[str, Any]:
             "processors": len(os.sched_getaffinity(0)),
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
             "python": platform.python_version(),
-            "packages": {name: version for name in _PACKAGES if (version := _version(name))},
+            "packages": {name: text for name in _PACKAGES if (text := version(name, ""))},
             "load_before": round(load[0], 2),
             "date": time.strftime("%Y-%m-%d", time.gmtime(begin)),
             "took_s": round(time.time() - begin),
@@ -117,13 +117,6 @@ def _barriers(numbers: Sequence[int], turns: int, count: int, say: Any) -> list[
         rows += [{"subject": kind, "ranks": ranks, "us": figures} for kind, figures in found.items()]
         say(f"barriers, N = {ranks}: measured")
     return rows
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ class MessageQueueSubject(Subject):
     """
 
     _queue: Any = None
+    _module: Any
+    """The file of the queue; :meth:`load` imports it."""
 
     def start(self, ranks: int, largest: int) -> None:
         super().start(ranks, largest)
@@ -31,7 +33,7 @@ class MessageQueueSubject(Subject):
 
     def _opened(self, handle: Any, rank: int) -> Any:
         """Return a reader's queue."""
-        raise NotImplementedError
+        return self._module.MessageQueue.create_from_handle(handle, rank)
 
     def _take(self) -> Get:
         """Return what a reader's process calls for the next batch."""

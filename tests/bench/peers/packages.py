@@ -46,9 +46,9 @@ def hollow(name: str, *, path: str | None = None) -> ModuleType:
     return module
 
 
-def version(distribution: str) -> str:
-    """Return the version of an installed distribution; "?" if there is none."""
+def version(distribution: str, otherwise: str = "?") -> str:
+    """Return the version of an installed distribution; ``otherwise`` if there is none."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
-        return "?"
+        return otherwise

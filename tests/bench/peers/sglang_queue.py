@@ -43,8 +43,5 @@ class Sglang(MessageQueueSubject):
     def _made(self) -> Any:
         return self._module.MessageQueue(self.ranks, self.ranks, max_chunk_bytes=_CHUNK, max_chunks=_CHUNKS)
 
-    def _opened(self, handle: Any, rank: int) -> Any:
-        return self._module.MessageQueue.create_from_handle(handle, rank)
-
 
 SUBJECTS = [Sglang()]

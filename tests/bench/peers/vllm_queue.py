@@ -53,9 +53,6 @@ class Vllm(MessageQueueSubject):
         chunk = self._module.envs.VLLM_MQ_MAX_CHUNK_BYTES_MB * 1024 * 1024
         return self._module.MessageQueue(self.ranks, self.ranks, max_chunk_bytes=chunk)
 
-    def _opened(self, handle: Any, rank: int) -> Any:
-        return self._module.MessageQueue.create_from_handle(handle, rank)
-
     def _take(self) -> Get:
         dequeue = self._queue.dequeue
         return lambda: dequeue(indefinite=True)  # as its workers do
