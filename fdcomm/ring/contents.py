@@ -34,12 +34,12 @@ class Contents:
         self._memory = memory
         self._mapped = Mapped(memory)
 
-    def of(self, slot: int, deadline: Deadline, check: Callable[[], None] = lambda: None) -> Payload | None:
+    def of(self, slot: int, limit: Callable[[], Deadline], check: Callable[[], None] = lambda: None) -> Payload | None:
         """Return what is in a slot, or None if it is in a segment that is gone.
 
         Args:
             slot: The slot.
-            deadline: Limit of the wait for others who make or remove segments.
+            limit: Makes the limit of the wait for others who make or remove segments, if there is one.
             check: Called when the words have been loaded that say which segment it is.
         """
         memory, words = self._memory, self._memory.board.words
@@ -50,17 +50,17 @@ class Contents:
         if not segment:
             return Payload(memoryview(memory.payloads[slot][:length].tobytes()), parts, False)
         check()
-        found = self._mapped.view(segment, deadline)
+        found = self._mapped.view(segment, limit)
         return None if found is None else Payload(found[:length], parts, True)
 
-    def begun(self, consumer: Consumer, deadline: Deadline, operation: str) -> Payload:
+    def begun(self, consumer: Consumer, limit: Callable[[], Deadline], operation: str) -> Payload:
         """Return the message that a reader has begun.
 
         Raises:
             FencedError: The reader was given up.
             SignalReplacedError: The ring was removed, or made anew.
         """
-        found = self.of(consumer.slot, deadline, consumer.check)  # the words were this message's
+        found = self.of(consumer.slot, limit, consumer.check)  # the words were this message's
         if found is None:
             consumer.check()
             if self._memory.board.is_over():

@@ -39,7 +39,7 @@ __all__ = (
 )
 
 MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
-LAYOUT_VERSION: Final = 3
+LAYOUT_VERSION: Final = 4
 MOST_RANKS: Final = 64
 COMPLEX: Final = -2
 """In the word SIZE of a slot: more words say what the message is."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
 from typing import Final
 
 from fdcomm.deadline import Deadline
@@ -27,6 +28,9 @@ from fdcomm.signals.stepping import Steps, drive, take_guard
 __all__ = ("Mapped", "Overflow", "Overflows", "clean", "leftovers")
 
 _PAGE: Final = 4096
+_BEGIN: Final = 2048
+"""The first byte that is used. Large objects of Python begin near the beginning of a page, and some processors (Zen 3
+and 4) copy 15 times slower to where bytes lie a little further in their page than they did. Half a page is far."""
 
 
 class Overflow:
@@ -37,7 +41,7 @@ class Overflow:
     def __init__(self, number: int, segment: Segment, message: int = 0) -> None:
         self.number = number
         self.segment = segment
-        self.view = segment.data()
+        self.view = segment.data()[_BEGIN:]
         self.message = message
 
 
@@ -57,6 +61,8 @@ class Overflows:
         self._memory = memory
         self._runtime = memory.board.runtime
         self._pool: list[Overflow] = []
+        self._recent: Overflow | None = None
+        self._begun = tuple(memory.shape.of_line(line, BEGUN) for line in range(memory.shape.lines))
 
     def __len__(self) -> int:
         return len(self._pool)
@@ -65,6 +71,13 @@ class Overflows:
     def nbytes(self) -> int:
         """How much memory they have."""
         return sum(item.segment.nbytes for item in self._pool)
+
+    def again(self, nbytes: int, passed: int, zombies: bool) -> Overflow | None:
+        """Return the segment that was used last, if it is what :meth:`get` would return: mostly it is."""
+        recent = self._recent
+        if recent is None or zombies or recent.view.nbytes < nbytes or not self._is_over(recent, self._over(passed)):
+            return None
+        return recent
 
     def get(self, nbytes: int, passed: int, zombies: bool, deadline: Deadline) -> Overflow:
         """Return a segment that nobody reads, of at least that size: the one that was used last, or a new one.
@@ -79,12 +92,13 @@ class Overflows:
         """
         over = self._over(passed)
         free = [] if zombies else [item for item in self._pool if self._is_over(item, over)]
-        fits = [item for item in free if item.segment.nbytes >= nbytes]
+        fits = [item for item in free if item.view.nbytes >= nbytes]
         if fits:
-            return max(fits, key=lambda item: item.message)
+            self._recent = max(fits, key=lambda item: item.message)
+            return self._recent
         if free:  # all too small: one makes room for a larger one
             self._remove(min(free, key=lambda item: item.segment.nbytes), deadline)
-        size = -(-(nbytes + nbytes // 4) // _PAGE) * _PAGE
+        size = -(-(_BEGIN + nbytes + nbytes // 4) // _PAGE) * _PAGE
         words = self._memory.board.words
         number = words[SEGMENTS] + 1
         words[SEGMENTS] = number  # before there is one: whoever comes after a kill makes another number
@@ -150,8 +164,8 @@ class Overflows:
         When nobody is counted nothing else says what is still to be read. Announcements that are on their way make it
         less than it is.
         """
-        words, shape = self._memory.board.words, self._memory.shape
-        return min(passed, max(words[shape.of_line(line, BEGUN)] for line in range(shape.lines)))
+        words = self._memory.board.words
+        return min(passed, max([words[place] for place in self._begun]))
 
     def _is_over(self, item: Overflow, over: int) -> bool:
         """Nobody has to read it: it was passed, or its slot says another number. A slot does when it was used again, or
@@ -191,10 +205,12 @@ class Overflows:
         if self._memory.segment.owned:
             ownership.hold(item.segment, self, SYSTEM)
         self._pool.append(item)
+        self._recent = item
         return item
 
     def _remove(self, item: Overflow, deadline: Deadline) -> None:
         self._pool.remove(item)
+        self._recent = None
         item.view.release()
         ownership.forget(item.segment)
         remove_segment(item.segment, deadline, self._runtime)
@@ -207,34 +223,31 @@ class Mapped:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._runtime = memory.board.runtime
-        self._known: dict[int, Segment] = {}
+        self._known: dict[int, tuple[Segment, memoryview]] = {}
 
-    def view(self, number: int, deadline: Deadline) -> memoryview | None:
+    def view(self, number: int, limit: Callable[[], Deadline]) -> memoryview | None:
         """Return the bytes of a segment; None: it is gone, so the message was over for everybody who is counted."""
-        segment = self._known.get(number)
-        if segment is not None and segment.superseded():
-            segment = None
-        if segment is None:
+        known = self._known.get(number)
+        if known is None or known[0].superseded():
             self._forget()
             files = self._memory.segment.files.another()
             try:
-                segment = self._known[number] = open_segment(
-                    files, _name(self._memory, number), deadline, self._runtime
-                )
+                segment = open_segment(files, _name(self._memory, number), limit(), self._runtime)
             except BaseException as error:
                 files.abandon()
                 if isinstance(error, SignalNotFoundError):
                     return None
                 raise
-        return segment.data()
+            known = self._known[number] = segment, segment.data()[_BEGIN:]
+        return known[1]
 
     def close(self) -> None:
         """Let go of all. What was taken out stays valid memory."""
         while self._known:
-            self._known.popitem()[1].close()
+            self._known.popitem()[1][0].close()
 
     def _forget(self) -> None:
-        for number, segment in list(self._known.items()):
+        for number, (segment, _) in list(self._known.items()):
             if segment.superseded():
                 del self._known[number]
                 segment.close()

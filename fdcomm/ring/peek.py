@@ -16,7 +16,7 @@ def peek(memory: Memory, look: Look, deadline: Deadline) -> list[tuple[bytes, in
     contents = Contents(memory)
     try:
         for number in look.numbers():
-            payload = contents.of(look.slot(number), deadline)
+            payload = contents.of(look.slot(number), lambda: deadline)
             if payload is None:
                 continue
             copied = payload.nbytes.tobytes()

@@ -77,11 +77,16 @@ class Putting:
             require_size(nbytes, self._most, operation)
 
     def _place(self, nbytes: int, timeout: Timeout, operation: str) -> Overflow:
-        self._publisher.look()
+        publisher, overflows = self._publisher, self._overflows
+        publisher.look()
+        zombies = publisher.gave_up and members.zombies(self._memory.board)
+        recent = overflows.again(nbytes, publisher.passed, zombies)
+        if recent is not None:
+            return recent
         # Others make or remove files in that folder just now: that does not count as waiting for readers.
         limit = timeout_seconds(timeout, operation)
         deadline = Deadline(None if limit is None else max(limit, _MAKE_S), SYSTEM.monotonic)
-        return self._overflows.get(nbytes, self._publisher.passed, members.zombies(self._memory.board), deadline)
+        return overflows.get(nbytes, publisher.passed, zombies, deadline)
 
     def _publish(self, number: int, parts: int, length: int) -> None:
         words, place = self._memory.board.words, self._memory.shape.of_slot(self._publisher.slot)

@@ -130,8 +130,9 @@ class RankPort:
         if size >= 0:
             payload = self._payloads[consumer.slot][:size].tobytes()
         else:
-            deadline = Deadline(max(limit or 0.0, _LEAVE_S), SYSTEM.monotonic)
-            payload, parts, shared = self._contents.begun(consumer, deadline, operation)
+            payload, parts, shared = self._contents.begun(
+                consumer, lambda: Deadline(max(limit or 0.0, _LEAVE_S), SYSTEM.monotonic), operation
+            )
             if shared:
                 try:
                     thing = decode(payload, parts, operation)

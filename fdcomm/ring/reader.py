@@ -96,7 +96,7 @@ class RingReader:
             wait_turn(self._mutex, timeout_seconds(timeout, "get"), "get", "getting")
         try:
             self._consumer.begin(timeout, "lease")
-            payload, parts, _ = self._contents.begun(self._consumer, _deadline(timeout, "get"), "get")
+            payload, parts, _ = self._contents.begun(self._consumer, lambda: _deadline(timeout, "get"), "get")
             self._consumer.check()
             return Lease(self, self._decode(payload, parts, views=True))
         except BaseException:
@@ -104,7 +104,7 @@ class RingReader:
             raise
 
     def _get_complex(self, timeout: Timeout) -> Any:
-        payload, parts, shared = self._contents.begun(self._consumer, _deadline(timeout, "get"), "get")
+        payload, parts, shared = self._contents.begun(self._consumer, lambda: _deadline(timeout, "get"), "get")
         if shared:
             try:
                 return self._decode(payload, parts, views=False)
