@@ -26,7 +26,14 @@ class Consumer:
         slot: The slot of the next one.
     """
 
-    def __init__(self, board: Board, place: Place, turns: int = _TURNS, patience: Patience | None = None) -> None:
+    def __init__(
+        self,
+        board: Board,
+        place: Place,
+        turns: int = _TURNS,
+        patience: Patience | None = None,
+        spin_s: float = 0.0,
+    ) -> None:
         shape = board.shape
         self._board = board
         self._words = board.words
@@ -38,6 +45,7 @@ class Consumer:
         self._life_at = LIVES + place.rank
         self._life = place.life
         self._patience = patience or Patience(board, turns)
+        self._spin_s = spin_s
         self._fence = board.kernel.fence if board.fenced else None
         self._gate = 0  # if there was a clear already, the first look is taken twice
         self.position = place.position
@@ -154,7 +162,7 @@ class Consumer:
     def _wait(self, place: int, timeout: Timeout, operation: str) -> int:
         """The next message was not there: wait until its slot has it, or a mark of it, or a later one."""
         words, number, patience = self._words, self.position + 1, self._patience
-        deadline = None
+        deadline, spin_s = None, self._spin_s
         while True:
             if words[self._life_at] != self._life:
                 raise self._given_up(operation)
@@ -162,6 +170,9 @@ class Consumer:
                 if deadline is None:
                     deadline = Deadline(timeout_seconds(timeout, operation), self._board.runtime.monotonic)
                 self._check_wait(deadline, operation, "nothing was put")
+                if spin_s and patience.spin_on(place, number, spin_s, deadline):
+                    continue
+                spin_s = 0.0  # what has not come by now may not come for long
                 patience.sleep_reader(self._place.line, lambda: self._is_due(place, number), deadline)
             seen = words[place]
             if not -number < seen < number:

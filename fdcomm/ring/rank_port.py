@@ -16,6 +16,7 @@ from fdcomm.ring.contents import Contents
 from fdcomm.ring.layout import TOLD
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
+from fdcomm.ring.spin import default_spin_s
 from fdcomm.ring.turns import wait_turn
 from fdcomm.runtime import SYSTEM
 
@@ -52,7 +53,7 @@ class RankPort:
         self._mutex = threading.Lock()
         self._barrier = threading.Lock()
         self._place = members.attach(memory.board, rank, deadline)
-        self._consumer = Consumer(memory.board, self._place)
+        self._consumer = Consumer(memory.board, self._place, spin_s=default_spin_s())
         self._contents = Contents(memory)
         self._payloads = memory.payloads
         shape = memory.shape

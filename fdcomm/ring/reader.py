@@ -15,6 +15,7 @@ from fdcomm.ring.contents import Contents
 from fdcomm.ring.layout import Shape
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.payload import decode
+from fdcomm.ring.spin import default_spin_s, spin_seconds
 from fdcomm.ring.turns import wait_turn
 from fdcomm.runtime import SYSTEM
 
@@ -29,30 +30,49 @@ class RingReader:
     The rank is this process's for as long as it lives, and nobody else's. When it dies the writer goes on without it.
     """
 
-    def __init__(self, memory: Memory, place: members.Place) -> None:
+    def __init__(self, memory: Memory, place: members.Place, spin_s: float = 0.0) -> None:
         self._memory = memory
         self._place = place
         self._mutex = threading.Lock()
-        self._consumer = Consumer(memory.board, place)
+        self._consumer = Consumer(memory.board, place, spin_s=spin_s)
         self._payloads = memory.payloads
         self._contents = Contents(memory)
 
     @classmethod
-    def attach(cls, name: str, rank: int, *, directory: str | None = None, timeout: Timeout = DEFAULT) -> RingReader:
+    def attach(
+        cls,
+        name: str,
+        rank: int,
+        *,
+        directory: str | None = None,
+        timeout: Timeout = DEFAULT,
+        spin_s: float | None = None,
+    ) -> RingReader:
         """Become the reader of a rank.
 
         After a reader that has left it goes on where that one was. After one that died or was given up it begins with
         the first message that no rank has begun.
 
+        Args:
+            name: Name of the ring on this machine.
+            rank: The rank to read for.
+            directory: Where the memory is; by default the system's place for shared memory.
+            timeout: Seconds to wait for others who come or go.
+            spin_s: How many seconds a get goes on looking, before it sleeps: no wake-up is needed for what comes
+                meanwhile, and a processor is taken, unless others want it. At most 1. None: ``FDCOMM_SPIN_S`` from the
+                environment, else 0: then it looks for some microseconds.
+
         Raises:
+            ConfigError: ``spin_s`` is no such number.
             SignalNotFoundError: There is no such ring.
             DuplicateRankError: The rank has a live reader.
             MemoryOrderError: This processor, or system, is none that the ring is proved for.
         """
         deadline = _deadline(timeout, "attach")
+        spin = default_spin_s() if spin_s is None else spin_seconds(spin_s)
         memory = Memory.open(name, directory, deadline)
         try:
-            return cls(memory, members.attach(memory.board, rank, deadline))
+            return cls(memory, members.attach(memory.board, rank, deadline), spin)
         except BaseException:
             memory.close(deadline)
             raise

@@ -18,7 +18,16 @@ from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import BELL, GATE, WANT, WANT_BELL
 
-__all__ = ("INTERVAL_S", "Patience", "ring_bells", "tell_of_room", "wake_readers", "wake_writer")
+__all__ = (
+    "INTERVAL_S",
+    "Patience",
+    "default_spin_s",
+    "ring_bells",
+    "spin_seconds",
+    "tell_of_room",
+    "wake_readers",
+    "wake_writer",
+)
 
 INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""
@@ -79,6 +88,16 @@ class Patience:
             if words[place] >= least:
                 return True
             _let_others_run()
+        return False
+
+    def spin_on(self, place: int, least: int, spin_s: float, deadline: Deadline) -> bool:
+        """Go on looking for so many seconds: it takes a processor, unless others want it. False: it did not come."""
+        board = self._board
+        left, clock = deadline.remaining(), board.runtime.monotonic
+        until = clock() + (spin_s if left is None else min(left, spin_s))
+        while clock() < until and not board.closing:
+            if self.spin(place, least):
+                return True
         return False
 
     def sleep_reader(self, line: int, due: Callable[[], bool], deadline: Deadline) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench.path.ours import EngineQueue, Ring
+from tests.bench.path.ours import LOOKS, EngineQueue, Ring
 from tests.bench.path.shared import FasterFifo, Iceoryx
 from tests.bench.path.shipped import Shipped
 from tests.bench.path.standard import Pipes, Queues
@@ -20,6 +20,8 @@ _MAKERS: tuple[Callable[[], Subject], ...] = (
     lambda: Ring(1),
     lambda: Ring(8),
     EngineQueue,
+    lambda: Ring(1, looks=True),
+    lambda: EngineQueue(looks=True),
     lambda: Shipped(tcp=True),
     lambda: Shipped(tcp=False),
     Pipes,
@@ -31,7 +33,7 @@ _MAKERS: tuple[Callable[[], Subject], ...] = (
     lambda: Iceoryx(event=True),
 )
 
-OURS = ("ring, depth 1", "ring, depth 8", "EngineWorkerQueue")
+OURS = ("ring, depth 1", "ring, depth 8", "EngineWorkerQueue", f"ring, depth 1{LOOKS}", f"EngineWorkerQueue{LOOKS}")
 SHIPPED = ("shipped, TCP", "shipped, Unix socket", "FastDeploy EngineWorkerQueue")
 """Slow and many: they get fewer batches."""
 

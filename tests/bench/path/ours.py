@@ -7,17 +7,20 @@ from typing import Any
 
 from tests.bench.path.subject import Batch, Get, Subject
 
-__all__ = ("EngineQueue", "Ring")
+__all__ = ("LOOKS", "EngineQueue", "Ring")
 
+LOOKS = ", looks 5 ms"
+_LOOK_S = 0.005
 _WATCHDOG_S = 60.0
 
 
 class Ring(Subject):
     """``fdcomm.ring``: RingWriter and RingReader."""
 
-    def __init__(self, depth: int) -> None:
-        self.name = f"ring, depth {depth}"
+    def __init__(self, depth: int, *, looks: bool = False) -> None:
+        self.name = f"ring, depth {depth}" + (LOOKS if looks else "")
         self._depth = depth
+        self._spin_s = _LOOK_S if looks else 0.0
         self._end: Any = None
 
     def load(self) -> None:
@@ -34,7 +37,7 @@ class Ring(Subject):
     def open_reader(self, rank: int, orders: Any) -> Get:
         from fdcomm.ring import RingReader
 
-        self._end = reader = RingReader.attach(orders, rank)
+        self._end = reader = RingReader.attach(orders, rank, spin_s=self._spin_s)
         return lambda: reader.get(_WATCHDOG_S)
 
     def close(self) -> None:
@@ -45,9 +48,9 @@ class Ring(Subject):
 class EngineQueue(Subject):
     """``fdcomm.EngineWorkerQueue``: put_tasks and a waiting get_tasks, as an engine and its workers use it."""
 
-    name = "EngineWorkerQueue"
-
-    def __init__(self) -> None:
+    def __init__(self, *, looks: bool = False) -> None:
+        self.name = "EngineWorkerQueue" + (LOOKS if looks else "")
+        self._looks = looks
         self._ends: list[Any] = []
 
     def load(self) -> None:
@@ -66,6 +69,8 @@ class EngineQueue(Subject):
     def open_reader(self, rank: int, orders: Any) -> Get:
         from fdcomm import EngineWorkerQueue
 
+        if self._looks:
+            os.environ["FDCOMM_SPIN_S"] = str(_LOOK_S)
         queue = EngineWorkerQueue(("0.0.0.0", orders), num_client=self.ranks, client_id=rank, role="reader")
         self._ends.append(queue)
         return lambda: queue.get_tasks(timeout=_WATCHDOG_S)[0][0][0]
