@@ -21,9 +21,7 @@ from fdcomm.ring.layout import BELL, GATE, WANT, WANT_BELL
 __all__ = (
     "INTERVAL_S",
     "Patience",
-    "default_spin_s",
     "ring_bells",
-    "spin_seconds",
     "tell_of_room",
     "wake_readers",
     "wake_writer",
