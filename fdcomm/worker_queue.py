@@ -142,9 +142,8 @@ class EngineWorkerQueue(WorkerCacheMethods):
             trace: File for the host's events (server), see :mod:`fdcomm.trace`; "" records nothing.
             data_path: How items go. ``"auto"``: through shared memory, where host and handle are on one machine of
                 the kind that it is proved for (Linux, x86-64), ``depth`` is at most 4096 and nothing is recorded;
-                ``"ring"``: so, or a ConfigError; ``"host"``: through the host. Handles may differ: those that do not
-                reach the memory take part through the host. FDCOMM_DATA_PATH says what ``"auto"`` means. For
-                FDCOMM_SPIN_S seconds (0 to 1, default 0) a reader looks at the memory before it sleeps.
+                ``"ring"``: so, or a ConfigError; ``"host"``: through the host, as do those who do not reach the memory.
+                FDCOMM_DATA_PATH says what ``"auto"`` means; FDCOMM_SPIN_S, how long a reader looks before it sleeps.
             connect_timeout: Seconds that a client waits for a host that is not there yet; 0 fails at once.
             runtime: Threads, time and shared words; for tests.
 
