@@ -50,6 +50,8 @@ def default_timeout_s() -> float:
 
 def timeout_seconds(timeout: Timeout, operation: str) -> float | None:
     """Return the limit in seconds (None: for ever), after checking that it is a finite number >= 0."""
+    if type(timeout) is float and 0.0 <= timeout <= _LONGEST_S:
+        return timeout
     if timeout is None:
         return None
     if isinstance(timeout, _Default):

@@ -131,7 +131,7 @@ class Handle(Session):
 
     @staticmethod
     def _check_ticket(ticket: object, name: str, source: str) -> None:
-        if isinstance(ticket, bool) or not isinstance(ticket, int) or ticket < 0:
+        if type(ticket) is not int or ticket < 0:
             raise ConfigError(f"{name}: ticket={ticket!r} must be a value of {source}()", operation=name)
 
     def _load(self, protocol: str, word: int, operation: str) -> int:

@@ -82,22 +82,22 @@ class RingPath:
     def take(self, rank: int, ticket: int, limit: float | None, name: str) -> tuple[int, Any, bool]:
         """Take the rank's next item: ``(number, item, all_read)``; number 0 is "nothing"."""
         started = self._look_at_host(name)
-        end = self._end
-        if end.port is None:
+        port = self._end.port
+        if port is None:
             self._ask_to_claim(name)
-            self.claim(rank)
-        before = end.position
+            port = self._end.claim(rank, _OPEN_S)
+        before = port.position
         try:
-            taken = end.take(item_of, ticket, limit, name)
+            taken = port.take(item_of, ticket, limit, name)
         except CommTimeoutError:
             waited = self._runtime.monotonic() - started
-            raise refusals.get_timeout(name, rank, end.epoch, waited) from None
+            raise refusals.get_timeout(name, rank, self._end.epoch, waited) from None
         except (ClosedError, SignalReplacedError) as error:
             raise self._ended(name) from error
         except FdcommError:
             raise
         except BaseException:
-            if end.position != before:  # interrupted, by Ctrl-C perhaps, with an item that nobody will have
+            if port.position != before:  # interrupted, by Ctrl-C perhaps, with an item that nobody will have
                 self._give_up()
             raise
         if taken is None:

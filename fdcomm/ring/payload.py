@@ -152,6 +152,6 @@ def item_of(payload: memoryview | bytes, parts: int, operation: str) -> Any:
         PayloadError: It cannot be made in this process.
     """
     try:
-        return decode(payload, parts, views=False)
+        return decode(payload, parts, views=False) if parts else _LOADS(payload)
     except Exception as error:  # unpickling may raise anything
         raise not_unpickled(operation, error) from error

@@ -47,11 +47,6 @@ class QueueEnd:
         """Clears so far."""
         return self.look.clears()[0]
 
-    @property
-    def position(self) -> int:
-        """The last message that the rank is done with; 0 before it was claimed."""
-        return 0 if self.port is None else self.port.position
-
     def put(self, thing: object, limit: Timeout, operation: str, count: int) -> int:
         """Put an object; see :meth:`Producer.put`."""
         number = self._producer.put(thing, limit, operation, count)
@@ -64,11 +59,13 @@ class QueueEnd:
         self._put_last = number
         return number
 
-    def claim(self, rank: int, limit: float | None) -> None:
+    def claim(self, rank: int, limit: float | None) -> RankPort:
         """Become the reader of a rank; see :class:`RankPort`."""
-        if self.port is None:
-            self.port = RankPort(self._memory, rank, self.look, Deadline(limit, SYSTEM.monotonic))
+        port = self.port
+        if port is None:
+            port = self.port = RankPort(self._memory, rank, self.look, Deadline(limit, SYSTEM.monotonic))
             self._epoch = self.epoch
+        return port
 
     def take(self, decode: Decode, ticket: int, limit: float | None, operation: str) -> Taken | None:
         """Take the rank's next message; see :meth:`RankPort.take`."""
