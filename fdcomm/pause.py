@@ -12,7 +12,7 @@ from fdcomm import arguments
 from fdcomm.core.pause import MODES, Mode
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
-from fdcomm.handle import Handle
+from fdcomm.handle import Handle, handle_of
 from fdcomm.jobs import Job, RankJobs
 from fdcomm.pause_waits import PauseStatistics, Progress, Waits
 from fdcomm.watched import period
@@ -20,8 +20,6 @@ from fdcomm.watched import period
 __all__ = ("PauseControl", "PauseStatistics", "Progress")
 
 _PROTOCOL: Final = "pause"
-
-
 T = TypeVar("T")
 
 
@@ -42,11 +40,12 @@ class PauseControl:
             rank: Admit jobs for the handle's ``client_id``. Action Join.
 
         Raises:
+            ConfigError: ``queue`` is no handle, or ``rank`` neither True nor False.
             RankError: ``rank=True`` and the handle has no rank.
             DuplicateRankError: Another live process has joined for this rank.
         """
-        self._queue = queue
-        self._jobs = RankJobs(queue) if rank else None
+        self._queue = handle_of(queue, "PauseControl")
+        self._jobs = RankJobs(queue) if arguments.flag(rank, "rank", "PauseControl") else None
         self._waits = Waits(queue)
         self._holding = threading.local()
 
@@ -64,6 +63,8 @@ class PauseControl:
             ClosedError: It is closed.
         """
         jobs = self._jobs or self._rank("admit")
+        if timeout is not DEFAULT:  # that one is looked up when there is something to wait for
+            timeout = timeout_seconds(timeout, "admit")
         return jobs.try_admit() or jobs.admit(timeout_seconds(timeout, "admit"))
 
     # -- clients -------------------------------------------------------------------------------------------------
@@ -167,6 +168,7 @@ class PauseControl:
         Raises:
             CommTimeoutError: As :meth:`pause`; or the resume, which waits for the others that hold the pause.
         """
+        resume = arguments.flag(resume, "resume", "paused")
         number, client, _ = self._held(mode, timeout, progress, every, resume=resume)
         try:
             with self._hold(client, "paused"):
@@ -306,11 +308,9 @@ class PauseControl:
         every: float = 1.0,
         **ending: Any,
     ) -> Any:
-        limit = timeout_seconds(timeout, action)
-        if progress is None:
+        limit, seconds = timeout_seconds(timeout, action), period(progress, every, action)
+        if progress is None or seconds is None:
             return self._waits.call(action, *args, limit=limit, token=token)
-        arguments.function(progress, "progress", action)
-        seconds = period(every, action)
         return self._waits.watched(action, *args, limit=limit, progress=progress, every=seconds, **ending)
 
     def _rank(self, operation: str) -> RankJobs:

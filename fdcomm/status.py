@@ -18,8 +18,9 @@ from fdcomm.errors import (
     StatusBusyError,
     StatusCancelledError,
 )
-from fdcomm.handle import Handle
-from fdcomm.host.status_shape import DEFAULT_COMPONENTS, names_of
+from fdcomm.handle import Handle, handle_of
+from fdcomm.host.status_shape import DEFAULT_COMPONENTS, checked, names_of
+from fdcomm.signals.arguments import mirrored
 from fdcomm.status_constants import ModelWeightsStatus
 from fdcomm.watched import period, watched
 
@@ -68,7 +69,7 @@ class StatusCoordinator:
 
     def __init__(self, queue: Handle) -> None:
         """Take part through a handle, which must stay open."""
-        self._queue = queue
+        self._queue = handle_of(queue, "StatusCoordinator")
 
     def declare(self, components: Sequence[tuple[str, int, int]] | None = None) -> None:
         """Say which components there are, before anything is asked. Every process may; all must say the same.
@@ -82,7 +83,7 @@ class StatusCoordinator:
             ConfigError: This contradicts an earlier declaration.
         """
         default = [(name, stage, 1 if name == "prefix_tree" else 0) for name, stage in DEFAULT_COMPONENTS]
-        chosen = default if components is None else [tuple(one) for one in components]
+        chosen = checked(default if components is None else components, 0)
         self._queue._act(_PROTOCOL, "declare", chosen, name="status.declare")
 
     def clear(
@@ -132,9 +133,11 @@ class StatusCoordinator:
             directory: Where its file is, if it is not where signals are.
 
         Raises:
+            ConfigError: There is no such component, or an argument is of the wrong type.
             SignalError: No signal has the name, or it holds something else than integers.
         """
-        self._queue._act(_PROTOCOL, "mirror", component, name, suffix, directory, name="status.mirror")
+        where = mirrored(component, name, suffix, directory, "status.mirror")
+        self._queue._act(_PROTOCOL, "mirror", *where, name="status.mirror")
 
     def word(self, component: str) -> StatusWord:
         """Return a view of one component."""
@@ -160,15 +163,14 @@ class StatusCoordinator:
 
     def _ask(self, goal: Goal, timeout: Timeout, progress: Progress | None, every: float) -> StatusResult:
         name = f"status.{goal}"
-        limit = timeout_seconds(timeout, name)
+        limit, seconds = timeout_seconds(timeout, name), period(progress, every, name)
 
         def ask() -> Any:
             return self._queue._act(_PROTOCOL, "ask", goal, limit, timeout=limit, name=name)
 
-        if progress is None:
+        if progress is None or seconds is None:
             end = ask()
         else:
-            seconds = period(every, name)
             runtime = self._queue._runtime
             end = watched(runtime, ask, look=self.statistics, progress=progress, every=seconds, end=self.cancel)
         waits = names_of(end["missing"])

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from fdcomm import arguments
 from fdcomm.deadline import Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, FdcommError
 from fdcomm.runtime import Runtime
@@ -18,8 +19,12 @@ AGAIN_S: Final = 0.05
 """How long to wait before a call is ended once more: it may not have reached the host yet."""
 
 
-def period(every: Timeout, operation: str) -> float:
-    """Return the seconds between two calls of a progress function."""
+def period(progress: object, every: Timeout, operation: str) -> float | None:
+    """Return the seconds between two calls of a progress function; None when there is no such function.
+
+    Raises:
+        ConfigError: It cannot be called, or ``every`` is no number of seconds above 0.
+    """
     wrong = f"{operation}: every={every!r} must be a number of seconds above 0"
     try:
         seconds = timeout_seconds(every, operation)
@@ -27,6 +32,9 @@ def period(every: Timeout, operation: str) -> float:
         raise ConfigError(wrong, operation=operation) from None
     if not seconds:
         raise ConfigError(wrong, operation=operation)
+    if progress is None:
+        return None
+    arguments.function(progress, "progress", operation)
     return seconds
 
 

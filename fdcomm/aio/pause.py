@@ -10,11 +10,12 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
 
+from fdcomm import arguments
 from fdcomm.aio.threads import InThreads
 from fdcomm.aio.watched import end_of, to_the_end, told
 from fdcomm.core.pause import Mode
 from fdcomm.deadline import DEFAULT, Timeout
-from fdcomm.errors import FdcommError
+from fdcomm.errors import ConfigError, FdcommError
 from fdcomm.handle import Handle
 from fdcomm.pause import PauseControl
 from fdcomm.pause_waits import PauseStatistics, Progress, new_token
@@ -62,6 +63,8 @@ class AsyncPauseControl(InThreads):
             progress: As there; called in the loop.
             every: As there.
         """
+        if on_cancel not in ("leave", "cancel_pause"):
+            raise ConfigError(f"pause: on_cancel={on_cancel!r} is neither leave nor cancel_pause", operation="pause")
 
         def call(token: int) -> tuple[int, int, bool]:
             return self._control._pause(mode, hold=False, timeout=timeout, token=token)
@@ -82,9 +85,10 @@ class AsyncPauseControl(InThreads):
         every: float = 1.0,
     ) -> None:
         """As :meth:`PauseControl.resume`. ``progress`` is called in the loop."""
+        which = arguments.number_or_none(pause, "pause", "resume")
 
         def call(token: int) -> None:
-            self._control._wait("resume", pause, timeout=timeout, token=token)
+            self._control._wait("resume", which, timeout=timeout, token=token)
 
         await self._waited("resume", call, progress, every)
 
@@ -114,6 +118,7 @@ class AsyncPauseControl(InThreads):
 
         Cancelled before the block: a pause that has not been reached is cancelled, any other ended as after the block.
         """
+        resume = arguments.flag(resume, "resume", "paused")
         number, client, _ = await self._held(mode, timeout, progress, every, resume=resume)
         try:
             yield number
@@ -130,6 +135,7 @@ class AsyncPauseControl(InThreads):
         every: float = 1.0,
     ) -> T:
         """As :meth:`PauseControl.clear`, of a coroutine function. Cancelling is as for :meth:`paused`."""
+        arguments.function(work, "work", "clear")
         number, client, begun = await self._held(mode, timeout, progress, every, resume=None)
         try:
             return await work()
@@ -155,7 +161,7 @@ class AsyncPauseControl(InThreads):
 
         Or ``end`` ends it then. ``undo`` is called with the answer of a call that was answered nevertheless.
         """
-        seconds = None if progress is None else period(every, name)
+        seconds = period(progress, every, name)
         token = new_token()
         future = self._threads.submit(call, token)
         answer = asyncio.wrap_future(future)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
+from fdcomm import arguments
 from fdcomm.aio.threads import InThreads
 from fdcomm.deadline import DEFAULT, Timeout
 from fdcomm.handle import Handle
@@ -37,7 +38,9 @@ class AsyncReadiness(InThreads):
     ) -> None:
         """As :meth:`Readiness.wait`. ``progress`` is called in a thread."""
         token = next(_tokens)
-        names = components if isinstance(components, str) else list(components)
+        names = (
+            components if isinstance(components, str) else arguments.texts(components, "components", "readiness.wait")
+        )
         call = partial(self._readiness._wait, token, names, timeout, progress, restarts=restarts)
         await self._ended(call, partial(self._readiness._give_up, token), self.health)
 

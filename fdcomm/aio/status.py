@@ -59,5 +59,5 @@ class AsyncStatusCoordinator(InThreads):
         return await self._in_thread(partial(self._coordinator.word(component).wait_for, *words, timeout=timeout))
 
     async def _asked(self, call: Callable[[], StatusResult], progress: Progress | None, every: float) -> StatusResult:
-        seconds = None if progress is None else period(every, "status")
+        seconds = period(progress, every, "status")
         return await self._ended(call, self._coordinator.cancel, self.statistics, progress, seconds)
