@@ -17,9 +17,9 @@ from fdcomm.readiness_part import PROTOCOL, PartLoop
 from fdcomm.readiness_results import PartHealth, Progress, parts_of, why
 from fdcomm.signals.arguments import mirrored
 
-__all__ = ("PartHealth", "Progress", "Readiness")
+__all__ = ("DEFAULT_LIMIT_S", "PartHealth", "Progress", "Readiness")
 
-_DEFAULT_LIMIT_S: Final = 30.0
+DEFAULT_LIMIT_S: Final = 30.0
 _tokens = itertools.count(1)
 
 
@@ -31,7 +31,7 @@ class Readiness:
     is refused. A process with several parts has one object for each.
     """
 
-    def __init__(self, queue: Handle, *, limit: float | None = _DEFAULT_LIMIT_S) -> None:
+    def __init__(self, queue: Handle, *, limit: float | None = DEFAULT_LIMIT_S) -> None:
         """Take part through a handle, which must stay open.
 
         Args:
@@ -227,9 +227,7 @@ class Readiness:
         seen: int | None = None if progress is None else -1
         try:
             while True:
-                left = deadline.remaining()
-                args = (token, names, left, restarts, seen)
-                end = self._queue._act(PROTOCOL, "wait", *args, timeout=left, name=name)
+                end = self._step(token, names, deadline.remaining(), restarts, seen)
                 if end["outcome"] != "open":
                     break
                 if progress is not None:
@@ -240,6 +238,14 @@ class Readiness:
             raise
         if end["outcome"] != "done":
             raise why(name, end, limit)
+
+    def _step(
+        self, token: int, names: Sequence[str], left: float | None, restarts: bool, seen: int | None
+    ) -> dict[str, Any]:
+        """Wait for the end of a wait, or with ``seen`` for something new; the wait is open in the host then."""
+        args = (token, list(names), left, restarts, seen)
+        end: dict[str, Any] = self._queue._act(PROTOCOL, "wait", *args, timeout=left, name="readiness.wait")
+        return end
 
     def _give_up(self, token: int) -> bool:
         """End a wait in the host. False: there was none to end."""

@@ -16,7 +16,7 @@ from fdcomm.deadline import Timeout, timeout_seconds
 from fdcomm.errors import ClosedError, ConfigError, StaleReportError
 from fdcomm.handle import Handle, handle_of
 
-__all__ = ("PartStatistics", "StatusOrder", "StatusPart")
+__all__ = ("PartStatistics", "StatusOrder", "StatusPart", "checked_work")
 
 _PROTOCOL: Final = "status"
 _LOOK_S: Final = 1.0
@@ -99,11 +99,7 @@ class StatusPart:
 
     def serve(self, does: Mapping[Goal, Callable[[], None]], stop: Callable[[], bool] = lambda: False) -> None:
         """Do what is asked until ``stop()`` or the handle's close. An exception is reported as the part's failure."""
-        if not isinstance(does, Mapping):
-            raise ConfigError(f"status.serve: does={does!r} must map each goal to a function", operation="status.serve")
-        for goal, work in does.items():
-            arguments.function(work, f"does[{goal!r}]", "status.serve")
-        arguments.function(stop, "stop", "status.serve")
+        checked_work(does, stop)
         while not stop():
             try:
                 order = self.take(timeout=_LOOK_S)
@@ -136,3 +132,13 @@ class StatusPart:
             self._counts["late"] += 1
             raise
         self._counts["done" if ok else "failed"] += 1
+
+
+def checked_work(does: object, stop: object) -> None:
+    """Raise ConfigError for what no part can serve with."""
+    name = "status.serve"
+    if not isinstance(does, Mapping):
+        raise ConfigError(f"{name}: does={does!r} must map each goal to a function", operation=name)
+    for goal, work in does.items():
+        arguments.function(work, f"does[{goal!r}]", name)
+    arguments.function(stop, "stop", name)
