@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fdcomm.errors import ConfigError
 
-__all__ = ("changes", "file_path", "flag", "function", "is_truth", "number", "number_or_none", "text", "whole")
+__all__ = (
+    "changes",
+    "file_path",
+    "flag",
+    "function",
+    "is_truth",
+    "number",
+    "number_or_none",
+    "several",
+    "text",
+    "texts",
+    "whole",
+)
 
 
 def number(value: Any, what: str, operation: str) -> int:
@@ -72,6 +84,18 @@ def changes(seen: Any, operation: str) -> int:
     if not isinstance(seen, Mapping) or "changes" not in seen:
         raise ConfigError(f"{operation}: seen={seen!r} is no answer of watch() or statistics()", operation=operation)
     return number(seen["changes"], "changes", operation)
+
+
+def several(value: Any, what: str, operation: str) -> tuple[Any, ...]:
+    """Return what is in a list or another iterable; ConfigError for everything else, a string too."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise ConfigError(f"{operation}: {what}={value!r} must be a list", operation=operation)
+    return tuple(value)
+
+
+def texts(value: Any, what: str, operation: str) -> tuple[str, ...]:
+    """Return several strings; ConfigError for everything else, a single string too."""
+    return tuple(text(one, what, operation) for one in several(value, what, operation))
 
 
 def function(value: Any, what: str, operation: str) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
+from fdcomm import arguments
 from fdcomm.control_results import Answer, ControlResult, ControlStatistics, ServerStatistics
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import (
@@ -22,7 +23,7 @@ from fdcomm.errors import (
     RankError,
     StaleAnswerError,
 )
-from fdcomm.handle import Handle
+from fdcomm.handle import Handle, handle_of
 from fdcomm.watched import period, watched
 
 __all__ = (
@@ -45,7 +46,7 @@ class ControlClient:
 
     def __init__(self, queue: Handle) -> None:
         """Take part through a handle, which must stay open."""
-        self._queue = queue
+        self._queue = handle_of(queue, "ControlClient")
 
     def ask(
         self,
@@ -80,8 +81,10 @@ class ControlClient:
         """
         name = "control.ask"
         limit = timeout_seconds(timeout, name)
+        partial, token = arguments.flag(partial, "partial", name), arguments.number(token, "token", name)
+        seconds = period(progress, every, name)
         payload = self._queue._pickle(request, name)
-        if progress is None:
+        if progress is None or seconds is None:
             found = self._queue._act(_PROTOCOL, "ask", payload, limit, token, timeout=limit, name=name)
         else:
             mine = token or next(_TOKENS)
@@ -90,7 +93,7 @@ class ControlClient:
                 lambda: self._queue._act(_PROTOCOL, "ask", payload, limit, mine, timeout=limit, name=name),
                 look=self.statistics,
                 progress=progress,
-                every=period(every, name),
+                every=seconds,
                 end=lambda: self.cancel(mine),
             )
         number, end, raw, missing = found
@@ -123,7 +126,9 @@ class ControlClient:
         Returns:
             The numbers of the requests.
         """
-        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "cancel", token, name="control.cancel")
+        name = "control.cancel"
+        which = arguments.number_or_none(token, "token", name)
+        numbers: tuple[int, ...] = self._queue._act(_PROTOCOL, "cancel", which, name=name)
         return numbers
 
     def statistics(self) -> ControlStatistics:
@@ -185,11 +190,12 @@ class ControlServer:
         """Take part through a handle with a ``client_id``, which must stay open.
 
         Raises:
+            ConfigError: It is no handle.
             RankError: The handle has none.
         """
+        self._queue = handle_of(queue, "ControlServer")
         if queue.client_id < 0:
             raise RankError("ControlServer needs a handle with a client_id", operation="control.take")
-        self._queue = queue
         self._counts: Counter[str] = Counter()
 
     def take(self, *, timeout: Timeout = 0.0) -> ControlRequest | None:
@@ -225,6 +231,8 @@ class ControlServer:
         An exception of the handler, a value that cannot be pickled and a request that cannot be unpickled are
         answered as failures, and the loop goes on. What is no ``Exception`` (an interrupt) is answered and raised.
         """
+        arguments.function(handler, "handler", "control.serve")
+        arguments.function(stop, "stop", "control.serve")
         while not stop():
             try:
                 request = self.take(timeout=_LOOK_S)

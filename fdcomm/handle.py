@@ -15,7 +15,20 @@ from fdcomm.ring_path import RingPath
 from fdcomm.session import Session
 from fdcomm.stats import DispatchStatistics
 
-__all__ = ("Handle",)
+__all__ = ("Handle", "handle_of")
+
+
+def handle_of(queue: object, part: str) -> Handle:
+    """Return the handle through which a part of that name acts.
+
+    Raises:
+        ConfigError: It is none. The part's first call would fail instead, far from the mistake.
+    """
+    if not isinstance(queue, Handle):
+        raise ConfigError(
+            f"{part}: queue={queue!r} is no handle; give an EngineWorkerQueue or an EngineCacheQueue", operation=part
+        )
+    return queue
 
 
 class Handle(Session):

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable, Iterator
+from functools import partial
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fdcomm.core.pause import Order
 from fdcomm.core.rank_gate import RankGate
-from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
+from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import (
     ClosedError,
     CommTimeoutError,
@@ -25,10 +27,12 @@ from fdcomm.errors import (
 from fdcomm.forksafety import close_in_child
 from fdcomm.handle import Handle
 from fdcomm.runtime import lock_of
+from fdcomm.watched import period, until
 
 __all__ = ("Job", "RankJobs")
 
 _PROTOCOL: Final = "pause"
+T = TypeVar("T")
 _LOOK_S: Final = 5.0
 """How long one question "is there a newer order?" waits in the host. Orders arrive at once; this bounds the silence."""
 
@@ -45,17 +49,27 @@ class Job:
 
     def done(self) -> None:
         """The job has ended, well or not; what it had to post was posted before. Idempotent. Action Done."""
-        self._jobs.finish(self)
+        tell = self._jobs.finish(self)
+        if tell is not None:
+            tell()
 
     @property
     def cancelled(self) -> bool:
         """True while a pause tells jobs to end, and when the host is gone. No round trip."""
         return self._jobs.aborting()
 
-    def checkpoint(self, timeout: Timeout = DEFAULT) -> None:
+    def checkpoint(
+        self, timeout: Timeout = DEFAULT, *, progress: Callable[[], object] | None = None, every: float = 1.0
+    ) -> None:
         """Call where the job may stop for a while: nothing that a pause is made for may be in use by it.
 
         During a ``keep`` pause the job waits here until the resume (action Park); otherwise it returns at once.
+
+        Args:
+            timeout: Seconds.
+            progress: Called in this thread while the job waits, without arguments. What it raises is raised; the job is
+                still parked then, as after a time limit.
+            every: Seconds between two calls of ``progress``.
 
         Raises:
             JobCancelledError: The pause's mode is ``abort``.
@@ -63,7 +77,8 @@ class Job:
                 end. So with the errors of :meth:`PauseControl.admit`.
             ClosedError: The job has ended.
         """
-        self._jobs.checkpoint(self, timeout_seconds(timeout, "checkpoint"))
+        seconds = period(progress, every, "checkpoint")
+        self._jobs.checkpoint(self, timeout_seconds(timeout, "checkpoint"), progress, seconds)
 
     def __enter__(self) -> Job:
         return self
@@ -71,7 +86,7 @@ class Job:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._jobs.finish(self)
+        self.done()
 
 
 class RankJobs:
@@ -91,14 +106,16 @@ class RankJobs:
         self._lost = False
         self._leaving = False
         self._left = False
+        self._watchers: set[Callable[[], object]] = set()
         self._gate = RankGate(_order(queue._act(_PROTOCOL, "join", name="pause.join")))
         close_in_child(self)
         self._thread: threading.Thread = self._runtime.spawn(self._follow, f"fdcomm-pause-{queue.client_id}")
 
-    def admit(self, limit: float | None) -> Job:
+    def admit(
+        self, limit: float | None, progress: Callable[[], object] | None = None, every: float | None = None
+    ) -> Job:
         """Admit a job, waiting while the gate is shut. Action Admit."""
-        job = self.try_admit()
-        return self._await_admission(limit) if job is None else job
+        return self.try_admit() or self._until(self.admitted, self.not_admitted, limit, progress, every)
 
     def try_admit(self) -> Job | None:
         """Admit a job if the gate is open. This is all that most jobs pass: one lock of this process."""
@@ -107,73 +124,100 @@ class RankJobs:
                 return None
         return Job(self)
 
-    def _await_admission(self, limit: float | None) -> Job:
-        gate, changed = self._gate, self._changed
-        with changed:
-            deadline = Deadline(limit, self._runtime.monotonic)
-            while True:
-                if self._refuses is not None:
-                    raise self._refuses
-                if gate.admit():
-                    return Job(self)
-                if deadline.expired():
-                    raise CommTimeoutError(
-                        f"admit: the group is paused ({gate.mode}), and was for {deadline.waited():.1f} s",
-                        operation="admit",
-                        waited_s=deadline.waited(),
-                    )
-                changed.wait(deadline.remaining())
+    def admitted(self) -> Job | None:
+        """Admit a job if the gate is open; raise why none is admitted any more. The lock is held."""
+        if self._refuses is not None:
+            raise self._refuses
+        return Job(self) if self._gate.admit() else None
 
-    def finish(self, job: Job) -> None:
-        """Done."""
+    def not_admitted(self, waited_s: float) -> CommTimeoutError:
+        """Return the error of an admission that has waited in vain."""
+        return CommTimeoutError(
+            f"admit: the group is paused ({self._gate.mode}), and was for {waited_s:.1f} s",
+            operation="admit",
+            waited_s=waited_s,
+        )
+
+    def finish(self, job: Job) -> Callable[[], None] | None:
+        """Done. Returns what has to be told to the host then: one or two round trips."""
         gate = self._gate
         with self._lock:
             if job._done:
-                return
+                return None
             job._done = True
             gate.done(job._parking)
             if not gate.shut and not self._leaving:
-                return
+                return None
             quiet, number = gate.quiet, gate.order
-        if quiet:
-            self._report(number)
-        self._leave_if_idle()
+        return partial(self._tell_end, quiet, number)
 
     def aborting(self) -> bool:
         """Return True when jobs are to end early."""
         return self._gate.aborting or self._lost
 
-    def checkpoint(self, job: Job, limit: float | None) -> None:
+    def checkpoint(
+        self, job: Job, limit: float | None, progress: Callable[[], object] | None = None, every: float | None = None
+    ) -> None:
         """Park, if the pause in force wants it, until parked jobs may go on."""
-        gate, changed = self._gate, self._changed
+        parks, tell = self.park(job)
+        if tell is not None:
+            tell()
+        if parks:
+            self._until(partial(self.released, job), self.not_released, limit, progress, every)
+
+    def park(self, job: Job) -> tuple[bool, Callable[[], None] | None]:
+        """Park. Returns whether the job has to wait, and what has to be told to the host: a round trip."""
+        gate = self._gate
         with self._lock:
             if job._done:
                 raise ClosedError("checkpoint: the job has ended", operation="checkpoint")
             self._refuse_aborted()
             if job._parking != gate.parking:  # else it is parked already, and comes again after a time limit
                 job._parking = gate.park()
-            parking = job._parking
-            quiet, number = gate.quiet, gate.order
-        if parking is None:
-            return
-        if quiet:
-            self._report(number)
-        with changed:
-            deadline = Deadline(limit, self._runtime.monotonic)
-            # Not "while the gate is shut": the next pause may have come before this thread wakes, and it counts us as
-            # running since the resume.
-            while gate.parking == parking:
-                if self._lost and self._refuses is not None:
-                    raise self._refuses
-                if deadline.expired():
-                    raise CommTimeoutError(
-                        f"checkpoint: the pause is longer than {deadline.waited():.1f} s",
-                        operation="checkpoint",
-                        waited_s=deadline.waited(),
-                    )
-                changed.wait(deadline.remaining())
-            job._parking = None
-            self._refuse_aborted()
+            parks, quiet, number = job._parking is not None, gate.quiet, gate.order
+        return parks, partial(self._report, number) if parks and quiet else None
+
+    def released(self, job: Job) -> bool | None:
+        """Return True once a parked job may go on, None before. The lock is held.
+
+        Not "while the gate is shut": the next pause may have come before the job's thread wakes, and it counts the job
+        as running since the resume.
+        """
+        if self._gate.parking == job._parking:
+            if self._lost and self._refuses is not None:
+                raise self._refuses
+            return None
+        job._parking = None
+        self._refuse_aborted()
+        return True
+
+    @staticmethod
+    def not_released(waited_s: float) -> CommTimeoutError:
+        """Return the error of a job that has been parked for too long."""
+        return CommTimeoutError(
+            f"checkpoint: the pause is longer than {waited_s:.1f} s", operation="checkpoint", waited_s=waited_s
+        )
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """What time limits are measured with."""
+        return self._runtime.monotonic
+
+    def look(self, look: Callable[[], T]) -> T:
+        """Do a look that needs the lock. For those who wait in no thread."""
+        with self._lock:
+            return look()
+
+    @contextlib.contextmanager
+    def watched(self, wake: Callable[[], object]) -> Iterator[None]:
+        """Have ``wake`` called, in some thread, with the lock held, whenever a wait may have ended."""
+        with self._lock:
+            self._watchers.add(wake)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._watchers.discard(wake)
 
     @property
     def inflight(self) -> int:
@@ -187,7 +231,7 @@ class RankJobs:
             if self._refuses is None:
                 self._refuses = ClosedError("admit: the control is closed", operation="admit")
             self._leaving = True
-            self._changed.notify_all()
+            self._wake()
         self._leave_if_idle()
 
     def after_fork_in_child(self) -> None:
@@ -195,9 +239,23 @@ class RankJobs:
         self._changed = self._runtime.condition()
         self._lock = lock_of(self._changed)
         self._left = True
+        self._watchers.clear()
         self._refuses = ForkedHandleError("admit: this control came to this process by fork", operation="admit")
 
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _until(self, look: Callable[[], T | None], late: Callable[[float], CommTimeoutError], *how: Any) -> T:
+        return until(self._changed, self.clock, look, late, *how)
+
+    def _wake(self) -> None:
+        self._changed.notify_all()
+        for wake in self._watchers:
+            wake()
+
+    def _tell_end(self, quiet: bool, number: int) -> None:
+        if quiet:
+            self._report(number)
+        self._leave_if_idle()
 
     def _refuse_aborted(self) -> None:
         if self._gate.aborting:
@@ -228,7 +286,7 @@ class RankJobs:
                 if not self._left:
                     self._lost = True
                     self._refuses = why or HostLostError("admit: the thread that takes orders has ended")
-                self._changed.notify_all()
+                self._wake()
 
     def _take_next(self) -> bool:
         """Tell the host what this rank has taken and whether it is quiet, and wait for the next order."""
@@ -242,7 +300,7 @@ class RankJobs:
         if wire is not None:
             with self._changed:
                 self._gate.take(_order(wire))
-                self._changed.notify_all()
+                self._wake()
         return True
 
 

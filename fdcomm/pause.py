@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -12,16 +12,14 @@ from fdcomm import arguments
 from fdcomm.core.pause import MODES, Mode
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, ProtocolViolationError, RankError, StalePauseError
-from fdcomm.handle import Handle
+from fdcomm.handle import Handle, handle_of
 from fdcomm.jobs import Job, RankJobs
-from fdcomm.pause_waits import PauseStatistics, Progress, Waits
+from fdcomm.pause_waits import Holds, PauseStatistics, Progress, Waits
 from fdcomm.watched import period
 
 __all__ = ("PauseControl", "PauseStatistics", "Progress")
 
 _PROTOCOL: Final = "pause"
-
-
 T = TypeVar("T")
 
 
@@ -42,20 +40,22 @@ class PauseControl:
             rank: Admit jobs for the handle's ``client_id``. Action Join.
 
         Raises:
+            ConfigError: ``queue`` is no handle, or ``rank`` neither True nor False.
             RankError: ``rank=True`` and the handle has no rank.
             DuplicateRankError: Another live process has joined for this rank.
         """
-        self._queue = queue
-        self._jobs = RankJobs(queue) if rank else None
+        self._queue = handle_of(queue, "PauseControl")
+        self._jobs = RankJobs(queue) if arguments.flag(rank, "rank", "PauseControl") else None
         self._waits = Waits(queue)
-        self._holding = threading.local()
+        self._holds = Holds(queue)
 
     # -- jobs ----------------------------------------------------------------------------------------------------
 
-    def admit(self, *, timeout: Timeout = DEFAULT) -> Job:
+    def admit(self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0) -> Job:
         """Admit a job of this rank: from here to its end no pause returns. No round trip. Action Admit.
 
-        Waits while the group is paused, up to ``timeout`` seconds (0: does not wait).
+        Waits while the group is paused, up to ``timeout`` seconds (0: does not wait). Meanwhile ``progress`` is called
+        as by :meth:`pause`: it hears who holds the pause, and can say that the rank's loop lives.
 
         Raises:
             CommTimeoutError: The group was paused all the time.
@@ -64,7 +64,12 @@ class PauseControl:
             ClosedError: It is closed.
         """
         jobs = self._jobs or self._rank("admit")
-        return jobs.try_admit() or jobs.admit(timeout_seconds(timeout, "admit"))
+        if timeout is not DEFAULT:  # that one is looked up when there is something to wait for
+            timeout = timeout_seconds(timeout, "admit")
+        if progress is None:
+            return jobs.try_admit() or jobs.admit(timeout_seconds(timeout, "admit"))
+        seconds = period(progress, every, "admit")
+        return jobs.admit(timeout_seconds(timeout, "admit"), partial(self._waits.tell, progress), seconds)
 
     # -- clients -------------------------------------------------------------------------------------------------
 
@@ -123,20 +128,22 @@ class PauseControl:
             RequestCancelledError: Another thread called :meth:`give_up`. If the order was given, it stays.
             ProtocolViolationError: This thread holds the pause: it would wait for itself.
         """
-        if getattr(self._holding, "count", 0):
+        if self._holds.mine:
             raise ProtocolViolationError(
                 "resume: this thread holds the pause; leave the block first", operation="resume"
             )
         which = arguments.number_or_none(pause, "pause", "resume")
         self._wait("resume", which, timeout=timeout, progress=progress, every=every)
 
-    def cancel_pause(self, *, timeout: Timeout = DEFAULT) -> bool:
+    def cancel_pause(self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0) -> bool:
         """Give up a pause that has not been reached; who waits for it gets PauseEndedError.
+
+        Returns when all ranks have opened. Meanwhile ``progress`` is called as by :meth:`resume`.
 
         Returns:
             False when no pause was under way.
         """
-        return bool(self._wait("cancel", timeout=timeout))
+        return bool(self._wait("cancel", timeout=timeout, progress=progress, every=every))
 
     def give_up(self) -> int:
         """End all calls of pause, resume and cancel_pause that wait in other threads, of this handle. Action GiveUp.
@@ -167,9 +174,10 @@ class PauseControl:
         Raises:
             CommTimeoutError: As :meth:`pause`; or the resume, which waits for the others that hold the pause.
         """
+        resume = arguments.flag(resume, "resume", "paused")
         number, client, _ = self._held(mode, timeout, progress, every, resume=resume)
         try:
-            with self._hold(client, "paused"):
+            with self._holds.held(client, "paused"):
                 yield number
         finally:
             if resume:
@@ -206,7 +214,7 @@ class PauseControl:
         arguments.function(work, "work", "clear")
         number, client, begun = self._held(mode, timeout, progress, every, resume=None)
         try:
-            with self._hold(client, "clear"):
+            with self._holds.held(client, "clear"):
                 return work()
         finally:
             if begun:
@@ -224,7 +232,7 @@ class PauseControl:
         """
         which = arguments.number_or_none(pause, "pause", "held")
         client: int = self._queue._act(_PROTOCOL, "hold", which, name="held")
-        with self._hold(client, "held"):
+        with self._holds.held(client, "held"):
             yield
 
     def statistics(self) -> PauseStatistics:
@@ -251,18 +259,6 @@ class PauseControl:
 
     # -- helpers -------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _hold(self, client: int, name: str) -> Iterator[None]:
-        self._holding.count = getattr(self._holding, "count", 0) + 1
-        try:
-            yield
-        finally:
-            self._holding.count -= 1
-            self._let_go(client, name)
-
-    def _let_go(self, client: int, name: str) -> None:
-        self._queue._act(_PROTOCOL, "let_go", client, name=name)
-
     def _pause(
         self,
         mode: Mode,
@@ -284,7 +280,7 @@ class PauseControl:
         """The same, holding it. ``resume``: afterwards, where it is abandoned; None: if this call began it."""
 
         def undo(answer: tuple[int, int, bool]) -> None:
-            self._let_go(answer[1], "pause")
+            self._holds.let_go(answer[1], "pause")
             if answer[2] if resume is None else resume:
                 self._resume_after(answer[0], timeout)
 
@@ -306,11 +302,9 @@ class PauseControl:
         every: float = 1.0,
         **ending: Any,
     ) -> Any:
-        limit = timeout_seconds(timeout, action)
-        if progress is None:
+        limit, seconds = timeout_seconds(timeout, action), period(progress, every, action)
+        if progress is None or seconds is None:
             return self._waits.call(action, *args, limit=limit, token=token)
-        arguments.function(progress, "progress", action)
-        seconds = period(every, action)
         return self._waits.watched(action, *args, limit=limit, progress=progress, every=seconds, **ending)
 
     def _rank(self, operation: str) -> RankJobs:

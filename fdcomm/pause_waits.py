@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+from fdcomm.errors import FdcommError
 from fdcomm.handle import Handle
 from fdcomm.watched import watched
 
-__all__ = ("PauseStatistics", "Progress", "Waits", "new_token")
+__all__ = ("Holds", "PauseStatistics", "Progress", "Waits", "new_token")
 
 _PROTOCOL: Final = "pause"
 FRESH_S: Final = 0.2
@@ -77,6 +80,33 @@ def new_token() -> int:
     return next(_tokens)
 
 
+class Holds:
+    """The holds of one handle, and which threads have one."""
+
+    def __init__(self, queue: Handle) -> None:
+        self._queue = queue
+        self._threads = threading.local()
+
+    @property
+    def mine(self) -> bool:
+        """True while the calling thread is in a block that holds the pause."""
+        return getattr(self._threads, "count", 0) > 0
+
+    @contextlib.contextmanager
+    def held(self, client: int, name: str) -> Iterator[None]:
+        """For the thread's block: the host has the hold already, under that number."""
+        self._threads.count = getattr(self._threads, "count", 0) + 1
+        try:
+            yield
+        finally:
+            self._threads.count -= 1
+            self.let_go(client, name)
+
+    def let_go(self, client: int, name: str) -> None:
+        """Action LetGo."""
+        self._queue._act(_PROTOCOL, "let_go", client, name=name)
+
+
 class Waits:
     """Makes the calls of one handle that wait."""
 
@@ -118,6 +148,14 @@ class Waits:
         """Ask the ranks how many jobs run, and return what is known soon after."""
         view = self._queue._act(_PROTOCOL, "look", FRESH_S, timeout=FRESH_S, name="pause.look")
         return PauseStatistics.of(view)
+
+    def tell(self, progress: Progress) -> None:
+        """Look, and tell it; nothing where the look fails: the call that waits is told that, too."""
+        try:
+            seen = self.look()
+        except FdcommError:
+            return
+        progress(seen)
 
     def give_up(self, token: int | None) -> int:
         """End the calls of this handle that wait, or those with that token. Action GiveUp."""

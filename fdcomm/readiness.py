@@ -6,59 +6,21 @@ Protocol: ``spec/readiness.toml``, docs/protocols/readiness.md.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from fdcomm import arguments
-from fdcomm.core.readiness import Health
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
-from fdcomm.errors import (
-    CommTimeoutError,
-    ConfigError,
-    FdcommError,
-    PeerLostError,
-    RequestCancelledError,
-    StartFailedError,
-)
-from fdcomm.handle import Handle
-from fdcomm.host.readiness_shape import in_words
+from fdcomm.errors import ConfigError, FdcommError
+from fdcomm.handle import Handle, handle_of
 from fdcomm.readiness_part import PROTOCOL, PartLoop
+from fdcomm.readiness_results import PartHealth, Progress, parts_of, why
+from fdcomm.signals.arguments import mirrored
 
-__all__ = ("PartHealth", "Progress", "Readiness")
+__all__ = ("DEFAULT_LIMIT_S", "PartHealth", "Progress", "Readiness")
 
-_DEFAULT_LIMIT_S: Final = 30.0
+DEFAULT_LIMIT_S: Final = 30.0
 _tokens = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class PartHealth:
-    """What is known of one part.
-
-    Attributes:
-        component: Its component.
-        rank: Which part of it.
-        health: "away" (nobody has come), "starting", "ready", "stuck" (ready, and its loop stands still), "failed",
-            or "lost" (its process is gone).
-        incarnation: How many processes there were of it, the present one included.
-        stage: What it is doing while it is starting.
-        fraction: How far it is with that, from 0 to 1; None: it did not say.
-        reason: Why it has failed, or was withdrawn.
-        age_s: Seconds since its loop last came round; None when that is not known, or does not matter.
-    """
-
-    component: str
-    rank: int
-    health: Health
-    incarnation: int
-    stage: str
-    fraction: float | None
-    reason: str
-    age_s: float | None
-
-
-Progress: TypeAlias = Callable[[tuple[PartHealth, ...]], None]
-"""Is told of the parts that a wait still lacks: at its begin, and whenever something has changed."""
 
 
 class Readiness:
@@ -69,7 +31,7 @@ class Readiness:
     is refused. A process with several parts has one object for each.
     """
 
-    def __init__(self, queue: Handle, *, limit: float | None = _DEFAULT_LIMIT_S) -> None:
+    def __init__(self, queue: Handle, *, limit: float | None = DEFAULT_LIMIT_S) -> None:
         """Take part through a handle, which must stay open.
 
         Args:
@@ -77,7 +39,7 @@ class Readiness:
             limit: In how many seconds the loop of this process comes round, at most: a ready part that has not called
                 :meth:`beat` for longer is stuck. None: it has no loop, and counts as ready as long as it lives.
         """
-        self._queue = queue
+        self._queue = handle_of(queue, "Readiness")
         self._limit = _checked_limit(limit, "limit")
         self._loop = PartLoop(queue)
 
@@ -94,7 +56,7 @@ class Readiness:
             ConfigError: They need each other in a circle, or this contradicts an earlier declaration.
         """
         name = "readiness.declare"
-        chosen = [(*one[:2], list(one[2]) if len(one) > 2 else []) for one in map(_three, components)]
+        chosen = [_three(one) for one in arguments.several(components, "components", name)]
         self._queue._act(PROTOCOL, "declare", chosen, name=name)
 
     def mirror(
@@ -110,7 +72,8 @@ class Readiness:
             SignalError: No signal has the name, or it holds something else than integers.
             ConfigError: It has more than one word, and fewer than the component has parts.
         """
-        self._queue._act(PROTOCOL, "mirror", component, name, suffix, directory, name="readiness.mirror")
+        where = mirrored(component, name, suffix, directory, "readiness.mirror")
+        self._queue._act(PROTOCOL, "mirror", *where, name="readiness.mirror")
 
     # -- a part --------------------------------------------------------------------------------------------------
 
@@ -131,7 +94,9 @@ class Readiness:
             DuplicateRankError: Another live process is this part.
             ConfigError: The components were not declared, or have no such part.
         """
-        if fraction is not None and not (isinstance(fraction, (int, float)) and 0 <= fraction <= 1):
+        if fraction is not None and (
+            arguments.is_truth(fraction) or not (isinstance(fraction, (int, float)) and 0 <= fraction <= 1)
+        ):
             raise ConfigError(f"readiness.starting: fraction={fraction!r} is not a number from 0 to 1")
         self._loop.begin(self._party(component, rank, "readiness.starting"), str(stage), fraction)
 
@@ -223,7 +188,7 @@ class Readiness:
 
     def health(self) -> tuple[PartHealth, ...]:
         """Return what is known of every part. One round trip."""
-        return _parts(self.statistics()["parts"])
+        return parts_of(self.statistics()["parts"])
 
     def watch(self, seen: Mapping[str, Any] | None = None, *, timeout: Timeout = DEFAULT) -> dict[str, Any]:
         """Return :meth:`statistics` as soon as something is not as in ``seen``, an earlier answer; or after the time.
@@ -253,25 +218,34 @@ class Readiness:
         restarts: bool = False,
     ) -> None:
         name = "readiness.wait"
-        names = [components] if isinstance(components, str) else list(components)
+        names = [components] if isinstance(components, str) else list(arguments.texts(components, "components", name))
+        restarts = arguments.flag(restarts, "restarts", name)
+        if progress is not None:
+            arguments.function(progress, "progress", name)
         limit = timeout_seconds(timeout, name)
         deadline = Deadline(limit, self._queue._runtime.monotonic)
         seen: int | None = None if progress is None else -1
         try:
             while True:
-                left = deadline.remaining()
-                args = (token, names, left, restarts, seen)
-                end = self._queue._act(PROTOCOL, "wait", *args, timeout=left, name=name)
+                end = self._step(token, names, deadline.remaining(), restarts, seen)
                 if end["outcome"] != "open":
                     break
                 if progress is not None:
-                    progress(_parts(end["parts"]))
+                    progress(parts_of(end["parts"]))
                     seen = end["changes"]
         except BaseException:
             self._give_up(token)
             raise
         if end["outcome"] != "done":
-            raise _why(name, end, limit)
+            raise why(name, end, limit)
+
+    def _step(
+        self, token: int, names: Sequence[str], left: float | None, restarts: bool, seen: int | None
+    ) -> dict[str, Any]:
+        """Wait for the end of a wait, or with ``seen`` for something new; the wait is open in the host then."""
+        args = (token, list(names), left, restarts, seen)
+        end: dict[str, Any] = self._queue._act(PROTOCOL, "wait", *args, timeout=left, name="readiness.wait")
+        return end
 
     def _give_up(self, token: int) -> bool:
         """End a wait in the host. False: there was none to end."""
@@ -281,33 +255,12 @@ class Readiness:
             return False
 
 
-def _why(name: str, end: Mapping[str, Any], limit: float | None) -> FdcommError:
-    """Return the error of a wait that has ended without all parts."""
-    parts = end["parts"]
-    told: dict[str, Any] = {
-        "operation": name,
-        "missing": tuple(sorted({part["rank"] for part in parts})),
-        "request": tuple((part["component"], part["rank"], part["health"]) for part in parts),
-    }
-    words = in_words(parts)
-    if end["cancelled"] or end["outcome"] == "gone":
-        return RequestCancelledError(f"{name}: the wait was given up; {words}", **told)
-    if end["outcome"] == "late":
-        text = f"{name}: not all parts were ready within {limit} s: {words}"
-        return CommTimeoutError(text, waited_s=limit or 0.0, **told)
-    if any(part["health"] == "failed" for part in parts):
-        return StartFailedError(f"{name}: {words}; start what has failed anew, and wait again", **told)
-    return PeerLostError(f"{name}: {words}; start what is lost anew, and wait again", **told)
-
-
-def _parts(parts: Iterable[Mapping[str, Any]]) -> tuple[PartHealth, ...]:
-    return tuple(PartHealth(**part) for part in parts)
-
-
-def _three(one: object) -> tuple[Any, ...]:
+def _three(one: object) -> tuple[str, int, list[str]]:
+    name = "readiness.declare"
     if isinstance(one, (tuple, list)) and 2 <= len(one) <= 3 and not isinstance(one[-1], str):
-        return tuple(one)
-    raise ConfigError(f"readiness.declare: {one!r} must be (name, parts) or (name, parts, [names])")
+        needs = arguments.texts(one[2], "needs", name) if len(one) == 3 else ()
+        return arguments.text(one[0], "component", name), arguments.number(one[1], "parts", name), list(needs)
+    raise ConfigError(f"{name}: {one!r} must be (name, parts) or (name, parts, [names])")
 
 
 def _checked_limit(limit: Any, name: str) -> float | None:

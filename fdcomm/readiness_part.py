@@ -41,6 +41,11 @@ class PartLoop:
             )
         return self._party
 
+    @property
+    def in_reach(self) -> bool:
+        """True while a beat is no call of the host."""
+        return self._word >= 0
+
     def begin(self, party: Party, stage: str, fraction: float | None) -> None:
         """Tell the host that the part comes up."""
         args = (*self._change_to(party, "readiness.starting"), self._clock(), stage, fraction)

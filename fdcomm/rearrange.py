@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fdcomm import arguments
 from fdcomm.connect import Address, How
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError
@@ -156,10 +157,8 @@ class RearrangeControl(Handle):
             ConfigError: An address is no text, is empty, or is there twice.
         """
         seconds = timeout_seconds(limit, "request")
-        if isinstance(addresses, str) or not isinstance(addresses, Iterable):
-            raise ConfigError(f"request: addresses={addresses!r} must be a list of texts", operation="request")
-        named = tuple(addresses)
-        if not all(isinstance(address, str) and address for address in named) or len(set(named)) < len(named):
+        named = arguments.texts(addresses, "addresses", "request")
+        if not all(named) or len(set(named)) < len(named):
             raise ConfigError(f"request: addresses={named!r} must be different, non-empty texts", operation="request")
         number: int = self._call("request", named, seconds, name="request")
         return number
@@ -187,10 +186,8 @@ class RearrangeControl(Handle):
 
     def status(self, *, seen: int = -1, timeout: Timeout = 0.0) -> RearrangeStatus:
         """Return a snapshot. With ``seen``, the ``version`` of one, wait up to ``timeout`` for another."""
-        if isinstance(seen, bool) or not isinstance(seen, int):
-            raise ConfigError(f"status: seen={seen!r} must be the version of a snapshot", operation="status")
-        limit = timeout_seconds(timeout, "status")
-        view: dict[str, Any] = self._act("rearrange", "view", seen, limit, timeout=limit, name="status")
+        version, limit = arguments.number(seen, "seen", "status"), timeout_seconds(timeout, "status")
+        view: dict[str, Any] = self._act("rearrange", "view", version, limit, timeout=limit, name="status")
         outcome = view.pop("outcome")
         return RearrangeStatus(outcome=RearrangeOutcome(**outcome) if outcome else None, **view)
 
@@ -210,11 +207,13 @@ class RearrangeControl(Handle):
 
     def peer_ready(self, request: int, address: str) -> None:
         """Say that an address has done its part. Action PeerReady."""
-        self._call("peer", _number(request, "peer_ready"), address, None, name="peer_ready")
+        name = "peer_ready"
+        self._call("peer", _number(request, name), arguments.text(address, "address", name), None, name=name)
 
     def peer_failed(self, request: int, address: str, reason: str) -> None:
         """Say that an address is out of reach, or has failed: the request ends. Action PeerFailed."""
-        self._call("peer", _number(request, "peer_failed"), address, str(reason), name="peer_failed")
+        name = "peer_failed"
+        self._call("peer", _number(request, name), arguments.text(address, "address", name), str(reason), name=name)
 
     def gather(self, request: int, timeout: Timeout = DEFAULT) -> tuple[str, ...]:
         """Wait until every rank has loaded; return the addresses of which nothing is known yet.
@@ -257,7 +256,7 @@ class RearrangeControl(Handle):
             RearrangeEndedError: The request is over. Drop what was loaded; it counts for no other request.
             ConfigError: ``ok`` is neither True nor False: a reason in its place would count as a load that went well.
         """
-        if not isinstance(ok, bool):
+        if not arguments.is_truth(ok):
             raise ConfigError(f"report: ok={ok!r} must be True or False; a reason is reason=...", operation="report")
         why = None if ok else str(reason) or "no reason was given"
         self._call("report", _number(request, "report"), why, name="report")
@@ -303,6 +302,7 @@ class RearrangeControl(Handle):
 
 
 def _number(request: object, operation: str) -> int:
-    if type(request) is not int or request < 1:
+    number = arguments.number(request, "request", operation)
+    if number < 1:
         raise ConfigError(f"{operation}: request={request!r} must be the number that request() returned")
-    return request
+    return number

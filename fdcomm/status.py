@@ -18,12 +18,13 @@ from fdcomm.errors import (
     StatusBusyError,
     StatusCancelledError,
 )
-from fdcomm.handle import Handle
-from fdcomm.host.status_shape import DEFAULT_COMPONENTS, names_of
+from fdcomm.handle import Handle, handle_of
+from fdcomm.host.status_shape import DEFAULT_COMPONENTS, checked, names_of
+from fdcomm.signals.arguments import mirrored
 from fdcomm.status_constants import ModelWeightsStatus
 from fdcomm.watched import period, watched
 
-__all__ = ("PartReport", "Progress", "StatusCoordinator", "StatusResult", "StatusWord", "http_code")
+__all__ = ("PartReport", "Progress", "StatusCoordinator", "StatusResult", "StatusWord", "WordWait", "http_code")
 
 _PROTOCOL: Final = "status"
 
@@ -68,7 +69,7 @@ class StatusCoordinator:
 
     def __init__(self, queue: Handle) -> None:
         """Take part through a handle, which must stay open."""
-        self._queue = queue
+        self._queue = handle_of(queue, "StatusCoordinator")
 
     def declare(self, components: Sequence[tuple[str, int, int]] | None = None) -> None:
         """Say which components there are, before anything is asked. Every process may; all must say the same.
@@ -82,7 +83,7 @@ class StatusCoordinator:
             ConfigError: This contradicts an earlier declaration.
         """
         default = [(name, stage, 1 if name == "prefix_tree" else 0) for name, stage in DEFAULT_COMPONENTS]
-        chosen = default if components is None else [tuple(one) for one in components]
+        chosen = checked(default if components is None else components, 0)
         self._queue._act(_PROTOCOL, "declare", chosen, name="status.declare")
 
     def clear(
@@ -132,9 +133,11 @@ class StatusCoordinator:
             directory: Where its file is, if it is not where signals are.
 
         Raises:
+            ConfigError: There is no such component, or an argument is of the wrong type.
             SignalError: No signal has the name, or it holds something else than integers.
         """
-        self._queue._act(_PROTOCOL, "mirror", component, name, suffix, directory, name="status.mirror")
+        where = mirrored(component, name, suffix, directory, "status.mirror")
+        self._queue._act(_PROTOCOL, "mirror", *where, name="status.mirror")
 
     def word(self, component: str) -> StatusWord:
         """Return a view of one component."""
@@ -160,15 +163,14 @@ class StatusCoordinator:
 
     def _ask(self, goal: Goal, timeout: Timeout, progress: Progress | None, every: float) -> StatusResult:
         name = f"status.{goal}"
-        limit = timeout_seconds(timeout, name)
+        limit, seconds = timeout_seconds(timeout, name), period(progress, every, name)
 
         def ask() -> Any:
             return self._queue._act(_PROTOCOL, "ask", goal, limit, timeout=limit, name=name)
 
-        if progress is None:
+        if progress is None or seconds is None:
             end = ask()
         else:
-            seconds = period(every, name)
             runtime = self._queue._runtime
             end = watched(runtime, ask, look=self.statistics, progress=progress, every=seconds, end=self.cancel)
         waits = names_of(end["missing"])
@@ -211,8 +213,11 @@ class StatusWord:
         """True while the parts may differ: under way, not completed, or a part was started anew."""
         return bool(self._there(self._coordinator.statistics())["partial"])
 
-    def wait_for(self, *words: int, timeout: Timeout = DEFAULT) -> ModelWeightsStatus:
+    def wait_for(self, *words: int, timeout: Timeout = DEFAULT, progress: Progress | None = None) -> ModelWeightsStatus:
         """Wait until the word is one of these, and so of every part if it is NORMAL or CLEARED; return it.
+
+        ``progress`` is called in this thread at the begin and at every change, with what
+        :meth:`StatusCoordinator.statistics` returns. What it raises is raised.
 
         Every change is seen: a word that comes and goes between two looks of a reader ends the wait only if it is
         still there when the host answers.
@@ -221,31 +226,54 @@ class StatusWord:
             CommTimeoutError: It was none of them in time.
             ConfigError: A value is no word, or there is none to wait for.
         """
-        name = f"status.{self.component}.wait_for"
-        unknown = [word for word in words if word not in tuple(ModelWeightsStatus)]
-        if unknown or not words:
-            raise ConfigError(f"{name}: {unknown or 'nothing'} to wait for; words are -2 to 1", operation=name)
-        limit = timeout_seconds(timeout, name)
-        deadline = Deadline(limit, self._coordinator._queue._runtime.monotonic)
+        wait = WordWait(self, words, timeout, progress)
         seen: dict[str, Any] | None = None
         while True:
-            seen = self._coordinator.watch(seen, timeout=deadline.remaining())
-            there = self._there(seen)
-            ends = there["word"] in (ModelWeightsStatus.NORMAL, ModelWeightsStatus.CLEARED)
-            if there["word"] in words and not (ends and there["partial"]):
-                return ModelWeightsStatus(there["word"])
-            if deadline.expired():
-                raise CommTimeoutError(
-                    f"{name}: the word was {there['word']} after {limit} s, and none of {words}",
-                    operation=name,
-                    waited_s=limit or 0.0,
-                )
+            seen = self._coordinator.watch(seen, timeout=wait.remaining())
+            found = wait.look(seen)
+            if found is not None:
+                return found
 
     def _there(self, view: Mapping[str, Any]) -> dict[str, Any]:
         there: dict[str, Any] | None = view["components"].get(self.component)
         if there is None:
             raise ConfigError(f"{self.component!r} is no component; there are {', '.join(view['components'])}")
         return there
+
+
+class WordWait:
+    """A wait for one of some words, which hears of every change."""
+
+    def __init__(self, word: StatusWord, words: tuple[int, ...], timeout: Timeout, progress: Progress | None) -> None:
+        self._name = name = f"status.{word.component}.wait_for"
+        unknown = [one for one in words if one not in tuple(ModelWeightsStatus)]
+        if unknown or not words:
+            raise ConfigError(f"{name}: {unknown or 'nothing'} to wait for; words are -2 to 1", operation=name)
+        if progress is not None:
+            arguments.function(progress, "progress", name)
+        self._word, self._words, self._progress = word, words, progress
+        self._limit = timeout_seconds(timeout, name)
+        self._deadline = Deadline(self._limit, word._coordinator._queue._runtime.monotonic)
+
+    def remaining(self) -> float | None:
+        """Return the seconds that are left."""
+        return self._deadline.remaining()
+
+    def look(self, seen: dict[str, Any]) -> ModelWeightsStatus | None:
+        """Return the word if it is one of these; else tell of the change, and go on or raise CommTimeoutError."""
+        there = self._word._there(seen)
+        ends = there["word"] in (ModelWeightsStatus.NORMAL, ModelWeightsStatus.CLEARED)
+        if there["word"] in self._words and not (ends and there["partial"]):
+            return ModelWeightsStatus(there["word"])
+        if self._progress is not None:
+            self._progress(seen)
+        if self._deadline.expired():
+            raise CommTimeoutError(
+                f"{self._name}: the word was {there['word']} after {self._limit} s, and none of {self._words}",
+                operation=self._name,
+                waited_s=self._limit or 0.0,
+            )
+        return None
 
 
 def http_code(answer: StatusResult | BaseException, goal: Goal = "clear") -> int:

@@ -13,10 +13,10 @@ from typing import Final
 from fdcomm import arguments
 from fdcomm.core.status import Goal
 from fdcomm.deadline import Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, StaleReportError
-from fdcomm.handle import Handle
+from fdcomm.errors import ClosedError, ConfigError, StaleReportError
+from fdcomm.handle import Handle, handle_of
 
-__all__ = ("PartStatistics", "StatusOrder", "StatusPart")
+__all__ = ("PartStatistics", "StatusOrder", "StatusPart", "checked_work")
 
 _PROTOCOL: Final = "status"
 _LOOK_S: Final = 1.0
@@ -71,9 +71,9 @@ class StatusPart:
         """Take part through a handle, which must stay open. ``part`` is the handle's ``client_id`` by default.
 
         Raises:
-            ConfigError: ``component`` is no string, or ``part`` no whole number.
+            ConfigError: ``queue`` is no handle, ``component`` no string, or ``part`` no whole number.
         """
-        self._queue = queue
+        self._queue = handle_of(queue, "StatusPart")
         self.component = arguments.text(component, "component", _PROTOCOL)
         self.part = queue.client_id if part is None else arguments.number(part, "part", _PROTOCOL)
         self._counts: Counter[str] = Counter()
@@ -99,6 +99,7 @@ class StatusPart:
 
     def serve(self, does: Mapping[Goal, Callable[[], None]], stop: Callable[[], bool] = lambda: False) -> None:
         """Do what is asked until ``stop()`` or the handle's close. An exception is reported as the part's failure."""
+        checked_work(does, stop)
         while not stop():
             try:
                 order = self.take(timeout=_LOOK_S)
@@ -131,3 +132,13 @@ class StatusPart:
             self._counts["late"] += 1
             raise
         self._counts["done" if ok else "failed"] += 1
+
+
+def checked_work(does: object, stop: object) -> None:
+    """Raise ConfigError for what no part can serve with."""
+    name = "status.serve"
+    if not isinstance(does, Mapping):
+        raise ConfigError(f"{name}: does={does!r} must map each goal to a function", operation=name)
+    for goal, work in does.items():
+        arguments.function(work, f"does[{goal!r}]", name)
+    arguments.function(stop, "stop", name)

@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from fdcomm.deadline import Timeout, timeout_seconds
+from fdcomm import arguments
+from fdcomm.deadline import Deadline, Timeout, timeout_seconds
 from fdcomm.errors import ConfigError, FdcommError
-from fdcomm.runtime import Runtime
+from fdcomm.runtime import Condition, Runtime
 
-__all__ = ("AGAIN_S", "period", "watched")
+__all__ = ("AGAIN_S", "period", "until", "watched")
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -18,8 +19,12 @@ AGAIN_S: Final = 0.05
 """How long to wait before a call is ended once more: it may not have reached the host yet."""
 
 
-def period(every: Timeout, operation: str) -> float:
-    """Return the seconds between two calls of a progress function."""
+def period(progress: object, every: Timeout, operation: str) -> float | None:
+    """Return the seconds between two calls of a progress function; None when there is no such function.
+
+    Raises:
+        ConfigError: It cannot be called, or ``every`` is no number of seconds above 0.
+    """
     wrong = f"{operation}: every={every!r} must be a number of seconds above 0"
     try:
         seconds = timeout_seconds(every, operation)
@@ -27,7 +32,45 @@ def period(every: Timeout, operation: str) -> float:
         raise ConfigError(wrong, operation=operation) from None
     if not seconds:
         raise ConfigError(wrong, operation=operation)
+    if progress is None:
+        return None
+    arguments.function(progress, "progress", operation)
     return seconds
+
+
+def until(
+    changed: Condition,
+    clock: Callable[[], float],
+    look: Callable[[], T | None],
+    late: Callable[[float], FdcommError],
+    limit: float | None,
+    progress: Callable[[], object] | None = None,
+    every: float | None = None,
+) -> T:
+    """Wait in this thread until a look finds something; meanwhile call ``progress`` every so often.
+
+    Args:
+        changed: Is notified when a look may find something. Its lock is held during a look, and at no other time.
+        clock: The runtime's.
+        look: Returns what was found, or None.
+        late: Makes the error of a wait that was so many seconds long, and in vain.
+        limit: Seconds; None: for ever.
+        progress: What it raises ends the wait.
+        every: Seconds; None where there is no ``progress``.
+    """
+    deadline = Deadline(limit, clock)
+    while True:
+        news = Deadline(every, clock)
+        with changed:
+            while (found := look()) is None and not news.expired():
+                if deadline.expired():
+                    raise late(deadline.waited())
+                left = [seconds for seconds in (deadline.remaining(), news.remaining()) if seconds is not None]
+                changed.wait(min(left, default=None))
+        if found is not None:
+            return found
+        if progress is not None:
+            progress()
 
 
 def watched(

@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fdcomm.aio.control import AsyncControlClient
+from fdcomm.aio.control_server import AsyncControlRequest, AsyncControlServer
+from fdcomm.aio.jobs import AsyncJob
 from fdcomm.aio.pause import AsyncPauseControl
 from fdcomm.aio.readiness import AsyncReadiness
 from fdcomm.aio.status import AsyncStatusCoordinator
+from fdcomm.aio.status_part import AsyncStatusOrder, AsyncStatusPart
 from fdcomm.aio.transfer import AsyncTransferClient
 
 if TYPE_CHECKING:
@@ -18,11 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = (
     "AsyncControlClient",
+    "AsyncControlRequest",
+    "AsyncControlServer",
     "AsyncFMQ",
+    "AsyncJob",
     "AsyncPauseControl",
     "AsyncQueue",
     "AsyncReadiness",
     "AsyncStatusCoordinator",
+    "AsyncStatusOrder",
+    "AsyncStatusPart",
     "AsyncTopic",
     "AsyncTransferClient",
 )

@@ -40,7 +40,7 @@ class AsyncControlClient(InThreads):
         every: float = 1.0,
     ) -> ControlResult:
         """As :meth:`ControlClient.ask`; ``allow_partial`` is its ``partial``. ``progress`` is called in the loop."""
-        seconds = None if progress is None else period(every, "control.ask")
+        seconds = period(progress, every, "control.ask")
         token = next(self._tokens)
         call = partial(self._client.ask, request, timeout=timeout, partial=allow_partial, token=token)
         return await self._ended(call, partial(self._client.cancel, token), self.statistics, progress, seconds)

@@ -10,11 +10,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
 
+from fdcomm import arguments
+from fdcomm.aio.jobs import Admission, AsyncJob, until
 from fdcomm.aio.threads import InThreads
 from fdcomm.aio.watched import end_of, to_the_end, told
 from fdcomm.core.pause import Mode
-from fdcomm.deadline import DEFAULT, Timeout
-from fdcomm.errors import FdcommError
+from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
+from fdcomm.errors import ConfigError, FdcommError
 from fdcomm.handle import Handle
 from fdcomm.pause import PauseControl
 from fdcomm.pause_waits import PauseStatistics, Progress, new_token
@@ -30,16 +32,57 @@ _THREADS = 8
 
 
 class AsyncPauseControl(InThreads):
-    """:class:`fdcomm.PauseControl` for a client, each call in a thread of this object's own.
+    """:class:`fdcomm.PauseControl`, each call that waits in the host in a thread of this object's own.
 
     When an ``await`` is cancelled its call is given up in the host, at once. What was ordered stays ordered, unless
     :meth:`pause` is told otherwise: after a cancelled ``resume`` the group runs, if it was given the order; after a
     cancelled ``pause`` it is paused, or will be. At most 8 calls are under way at a time; more wait for their turn.
+    Jobs wait in no thread: any number may wait for the end of a pause.
     """
 
-    def __init__(self, queue: Handle) -> None:
+    def __init__(self, queue: Handle, *, rank: bool = False) -> None:
+        """As :class:`PauseControl`. With ``rank=True`` this makes one round trip, in the thread that calls it."""
         super().__init__("pause", _THREADS)
-        self._control = PauseControl(queue)
+        self._control = PauseControl(queue, rank=rank)
+
+    def admit(self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0) -> Admission:
+        """As :meth:`PauseControl.admit`: ``async with control.admit() as job``, or ``job = await control.admit()``.
+
+        A job whose ``await`` is cancelled was not admitted. ``progress`` is called in the loop. No thread is needed,
+        and while the gate is open nothing is awaited.
+        """
+        jobs = self._control._rank("admit")
+        limit, seconds = timeout_seconds(timeout, "admit"), period(progress, every, "admit")
+
+        async def look() -> None:
+            if progress is None:
+                return
+            try:
+                seen = await self._at_once(self._control._waits.look)
+            except FdcommError:  # what has happened to the host is what the admission is told, too
+                return
+            progress(seen)
+
+        async def admit() -> AsyncJob:
+            job = jobs.try_admit()
+            if job is None:
+                job = await until(jobs, jobs.admitted, jobs.not_admitted, limit, look, seconds)
+            return AsyncJob(jobs, job, self._tell)
+
+        return Admission(admit)
+
+    @property
+    def inflight(self) -> int:
+        """As :attr:`PauseControl.inflight`."""
+        return self._control.inflight
+
+    async def aclose(self) -> None:
+        """As :meth:`PauseControl.close`; then wait for the calls that are under way, and end their threads.
+
+        A job that ends later tells the host so in the thread that runs the loop.
+        """
+        await asyncio.get_running_loop().run_in_executor(None, self._control.close)
+        await super().aclose()
 
     async def pause(
         self,
@@ -62,6 +105,8 @@ class AsyncPauseControl(InThreads):
             progress: As there; called in the loop.
             every: As there.
         """
+        if on_cancel not in ("leave", "cancel_pause"):
+            raise ConfigError(f"pause: on_cancel={on_cancel!r} is neither leave nor cancel_pause", operation="pause")
 
         def call(token: int) -> tuple[int, int, bool]:
             return self._control._pause(mode, hold=False, timeout=timeout, token=token)
@@ -82,19 +127,22 @@ class AsyncPauseControl(InThreads):
         every: float = 1.0,
     ) -> None:
         """As :meth:`PauseControl.resume`. ``progress`` is called in the loop."""
+        which = arguments.number_or_none(pause, "pause", "resume")
 
         def call(token: int) -> None:
-            self._control._wait("resume", pause, timeout=timeout, token=token)
+            self._control._wait("resume", which, timeout=timeout, token=token)
 
         await self._waited("resume", call, progress, every)
 
-    async def cancel_pause(self, *, timeout: Timeout = DEFAULT) -> bool:
-        """As :meth:`PauseControl.cancel_pause`."""
-        return bool(
-            await self._waited(
-                "cancel_pause", lambda token: self._control._wait("cancel", timeout=timeout, token=token), None, 1.0
-            )
-        )
+    async def cancel_pause(
+        self, *, timeout: Timeout = DEFAULT, progress: Progress | None = None, every: float = 1.0
+    ) -> bool:
+        """As :meth:`PauseControl.cancel_pause`. ``progress`` is called in the loop."""
+
+        def call(token: int) -> object:
+            return self._control._wait("cancel", timeout=timeout, token=token)
+
+        return bool(await self._waited("cancel_pause", call, progress, every))
 
     async def give_up(self) -> int:
         """As :meth:`PauseControl.give_up`."""
@@ -114,6 +162,7 @@ class AsyncPauseControl(InThreads):
 
         Cancelled before the block: a pause that has not been reached is cancelled, any other ended as after the block.
         """
+        resume = arguments.flag(resume, "resume", "paused")
         number, client, _ = await self._held(mode, timeout, progress, every, resume=resume)
         try:
             yield number
@@ -130,6 +179,7 @@ class AsyncPauseControl(InThreads):
         every: float = 1.0,
     ) -> T:
         """As :meth:`PauseControl.clear`, of a coroutine function. Cancelling is as for :meth:`paused`."""
+        arguments.function(work, "work", "clear")
         number, client, begun = await self._held(mode, timeout, progress, every, resume=None)
         try:
             return await work()
@@ -155,7 +205,7 @@ class AsyncPauseControl(InThreads):
 
         Or ``end`` ends it then. ``undo`` is called with the answer of a call that was answered nevertheless.
         """
-        seconds = None if progress is None else period(every, name)
+        seconds = period(progress, every, name)
         token = new_token()
         future = self._threads.submit(call, token)
         answer = asyncio.wrap_future(future)
@@ -193,7 +243,7 @@ class AsyncPauseControl(InThreads):
         return await self._waited("pause", call, progress, every, self._cancel_pause, undo)
 
     async def _end(self, number: int, client: int, *, resume: bool, timeout: Timeout) -> None:
-        await self._at_once(lambda: self._control._let_go(client, "paused"))
+        await self._at_once(lambda: self._control._holds.let_go(client, "paused"))
         if resume:
             await self._in_thread(lambda: self._control._resume_after(number, timeout))
 

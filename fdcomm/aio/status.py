@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from fdcomm.aio.threads import InThreads
-from fdcomm.deadline import DEFAULT, Timeout
+from fdcomm.aio.watched import change
+from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.handle import Handle
-from fdcomm.status import Progress, StatusCoordinator, StatusResult
+from fdcomm.status import Progress, StatusCoordinator, StatusResult, WordWait
 from fdcomm.status_constants import ModelWeightsStatus
 from fdcomm.watched import period
 
@@ -51,13 +53,24 @@ class AsyncStatusCoordinator(InThreads):
         return await self._at_once(self._coordinator.statistics)
 
     async def watch(self, seen: dict[str, Any] | None = None, *, timeout: Timeout = DEFAULT) -> dict[str, Any]:
-        """As :meth:`StatusCoordinator.watch`. A cancelled task's call goes on in its thread until its time is over."""
-        return await self._in_thread(partial(self._coordinator.watch, seen, timeout=timeout))
+        """As :meth:`StatusCoordinator.watch`. A cancelled task's call goes on in its thread for a second at most."""
+        return await change(self._watch, seen, timeout_seconds(timeout, "status.watch"))
 
-    async def wait_for(self, component: str, *words: int, timeout: Timeout = DEFAULT) -> ModelWeightsStatus:
-        """As :meth:`StatusWord.wait_for`. Cancelling is as for :meth:`watch`."""
-        return await self._in_thread(partial(self._coordinator.word(component).wait_for, *words, timeout=timeout))
+    async def wait_for(
+        self, component: str, *words: int, timeout: Timeout = DEFAULT, progress: Progress | None = None
+    ) -> ModelWeightsStatus:
+        """As :meth:`StatusWord.wait_for`. ``progress`` is called in the loop. Cancelling is as for :meth:`watch`."""
+        wait = WordWait(self._coordinator.word(component), words, timeout, progress)
+        seen: dict[str, Any] | None = None
+        while True:
+            seen = await change(self._watch, seen, wait.remaining())
+            found = wait.look(seen)
+            if found is not None:
+                return found
+
+    def _watch(self, seen: Any, wait_s: float) -> asyncio.Future[dict[str, Any]]:
+        return self._in_thread(partial(self._coordinator.watch, seen, timeout=wait_s))
 
     async def _asked(self, call: Callable[[], StatusResult], progress: Progress | None, every: float) -> StatusResult:
-        seconds = None if progress is None else period(every, "status")
+        seconds = period(progress, every, "status")
         return await self._ended(call, self._coordinator.cancel, self.statistics, progress, seconds)

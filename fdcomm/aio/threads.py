@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
-from fdcomm.aio.watched import end_of, told
+from fdcomm.aio.watched import end_of, to_the_end, told
 
 __all__ = ("InThreads",)
 
@@ -50,6 +50,14 @@ class InThreads:
     def _at_once(self, call: Callable[[], T]) -> asyncio.Future[T]:
         """Begin a call that does not wait long."""
         return asyncio.wrap_future(self._quick.submit(call))
+
+    async def _tell(self, call: Callable[[], T]) -> T:
+        """Do a call that does not wait long to its end, also when this is cancelled, or was closed; then raise that."""
+        try:
+            future = self._at_once(call)
+        except RuntimeError:  # closed: there is no thread left
+            return call()
+        return await to_the_end(future)
 
     async def _ended(
         self,

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
 
+from fdcomm.deadline import Deadline
 from fdcomm.errors import FdcommError
+from fdcomm.runtime import SYSTEM
 from fdcomm.watched import AGAIN_S
 
-__all__ = ("end_of", "to_the_end", "told")
+__all__ = ("LOOK_S", "change", "end_of", "to_the_end", "told")
 
 T = TypeVar("T")
+LOOK_S: Final = 1.0
+"""How long one call that cannot be ended from outside waits in the host: so long it goes on when nobody wants it."""
 
 
 async def told(
@@ -30,6 +34,18 @@ async def told(
             continue
         if progress is not None:
             progress(seen)
+
+
+async def change(
+    watch: Callable[[Any, float], Awaitable[dict[str, Any]]], seen: Mapping[str, Any] | None, limit: float | None
+) -> dict[str, Any]:
+    """Watch in short calls: one whose ``await`` is cancelled is in the way of others for a second at most."""
+    deadline = Deadline(limit, SYSTEM.monotonic)
+    while True:
+        left = deadline.remaining()
+        found = await watch(seen, LOOK_S if left is None else min(left, LOOK_S))
+        if seen is None or found["changes"] != seen["changes"] or deadline.expired():
+            return found
 
 
 def end_of(future: concurrent.futures.Future[Any], end: Callable[[], object]) -> None:

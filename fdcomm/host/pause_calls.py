@@ -5,8 +5,9 @@ Nothing here decides anything of the protocol. The channel's lock is held around
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fdcomm.core.pause import Pause
@@ -20,6 +21,7 @@ class Calls:
     def __init__(self) -> None:
         self.session_of: dict[int, int] = {}
         self.unwanted: set[int] = set()
+        self.watching = 0  # calls that wait for single ranks, and not only for the last one's report
         self._tokens: dict[int, int] = {}
 
     def begin(self, session: int, token: int | None) -> int:
@@ -47,6 +49,15 @@ class Calls:
         self.unwanted |= mine
         return len(mine)
 
+    @contextlib.contextmanager
+    def watches(self) -> Iterator[None]:
+        """Whatever a rank says is news to the call in this block."""
+        self.watching += 1
+        try:
+            yield
+        finally:
+            self.watching -= 1
+
     def __len__(self) -> int:
         return len(self._tokens)
 
@@ -58,10 +69,9 @@ class Looks:
         self.number = 0
         self._told: dict[int, tuple[int, int]] = {}
 
-    def told(self, rank: int, running: int) -> bool:
-        """The rank answers the latest look. Returns False when that is no news."""
-        before, self._told[rank] = self._told.get(rank), (self.number, running)
-        return before != self._told[rank]
+    def told(self, rank: int, running: int) -> None:
+        """The rank answers the latest look."""
+        self._told[rank] = (self.number, running)
 
     def forget(self, rank: int) -> None:
         """Another process acts for the rank."""

@@ -20,7 +20,10 @@ _Wire = tuple[int, str, str]
 
 
 class PauseChannel(Channel):
-    """The host's part: numbers orders, collects the ranks' reports, keeps those who hold a pause."""
+    """The host's part: numbers orders, collects the ranks' reports, keeps those who hold a pause.
+
+    Ranks wait at ``_readable``, clients at ``_writable``: a thread that a report wakes for nothing delays the answer.
+    """
 
     def __init__(self, place: Place, ranks: int) -> None:
         self._core = Pause(ranks)
@@ -65,8 +68,8 @@ class PauseChannel(Channel):
         core, operation = self._core, "pause.next_order"
         self._runtime.point("Quiet.enter")
         with self._readable:
-            rank = self._hear(session, operation, number, quiet)
-            if self._looks.told(rank, running):
+            self._looks.told(self._hear(session, operation, number, quiet), running)
+            if self._calls.watching:
                 self._writable.notify_all()  # who looks
             answered, deadline = self._looks.number, Deadline(timeout, self._runtime.monotonic)
             while core.latest.number == number:
@@ -120,7 +123,7 @@ class PauseChannel(Channel):
                 self._see_wanted(client, operation, deadline)
                 if deadline.expired():
                     raise refusals.not_quiet(operation, core.missing(), deadline.waited())
-                self._readable.wait(deadline.remaining())
+                self._writable.wait(deadline.remaining())
                 self._member(session, operation)
 
     def resume(self, session: int, began: int | None, timeout: float | None, token: int = 0) -> None:
@@ -148,10 +151,10 @@ class PauseChannel(Channel):
                 self._see_wanted(client, operation, deadline)
                 if deadline.expired():
                     raise refusals.cannot_resume(operation, core.missing(), len(core.holders), deadline.waited())
-                self._readable.wait(deadline.remaining())
+                self._writable.wait(deadline.remaining())
                 self._member(session, operation)
             self._call(client, "CallResume")
-            self._readable.notify_all()
+            self._wake_all()
             self._await_resumed(session, client, number, deadline, operation)
 
     def cancel(self, session: int, timeout: float | None, token: int = 0) -> bool:
@@ -162,9 +165,8 @@ class PauseChannel(Channel):
             if number is None:
                 return False
             self._call(client, "CancelPause")
-            self._readable.notify_all()
-            deadline = Deadline(timeout, self._runtime.monotonic)
-            self._await_resumed(session, client, number, deadline, operation)
+            self._wake_all()
+            self._await_resumed(session, client, number, Deadline(timeout, self._runtime.monotonic), operation)
             return True
 
     def give_up(self, session: int, token: int | None) -> int:
@@ -172,7 +174,7 @@ class PauseChannel(Channel):
         with self._readable:
             self._member(session, "give_up")
             found = self._calls.give_up(session, token)
-            self._readable.notify_all()
+            self._writable.notify_all()
             return found
 
     def look(self, session: int, timeout: float | None) -> dict[str, Any]:
@@ -182,11 +184,12 @@ class PauseChannel(Channel):
             mine = self._looks.number
             self._readable.notify_all()
             deadline = Deadline(timeout, self._runtime.monotonic)
-            while self._core.latest.phase == "pause" and not self._looks.answered(self._core.missing(), mine):
-                if deadline.expired():
-                    break
-                self._writable.wait(deadline.remaining())
-                self._member(session, "look")
+            with self._calls.watches():
+                while self._core.latest.phase == "pause" and not self._looks.answered(self._core.missing(), mine):
+                    if deadline.expired():
+                        break
+                    self._writable.wait(deadline.remaining())
+                    self._member(session, "look")
             return self._seen(session)
 
     def hold(self, session: int, began: int | None) -> int:
@@ -246,19 +249,17 @@ class PauseChannel(Channel):
         self._waiting.discard(client)
         self._core.told(client)
         self._record(action, {"client": client})
-        self._readable.notify_all()  # a resume waits until all are told who wait for the pause
+        self._writable.notify_all()  # a resume waits until all are told who wait for the pause
 
     def _await_resumed(self, session: int, client: int, number: int, deadline: Deadline, operation: str) -> None:
-        while True:
-            behind = self._core.not_resumed(number)
-            if not behind:
-                self._answer(client, "ResumeReturns")
-                return
-            self._see_wanted(client, operation, deadline)
-            if deadline.expired():
-                raise refusals.not_resumed(operation, behind, deadline.waited())
-            self._readable.wait(deadline.remaining())
-            self._member(session, operation)
+        with self._calls.watches():
+            while behind := self._core.not_resumed(number):
+                self._see_wanted(client, operation, deadline)
+                if deadline.expired():
+                    raise refusals.not_resumed(operation, behind, deadline.waited())
+                self._writable.wait(deadline.remaining())
+                self._member(session, operation)
+        self._answer(client, "ResumeReturns")
 
     def _see_wanted(self, client: int, operation: str, deadline: Deadline) -> None:
         if client in self._calls.unwanted:
@@ -266,17 +267,20 @@ class PauseChannel(Channel):
 
     def _hear(self, session: int, operation: str, number: int, quiet: bool) -> int:
         rank = self._rank(session, operation)
-        self._note(rank, number)
+        heard = self._note(rank, number)
         if quiet and self._core.report_quiet(rank, number):
+            heard = True
             self._record("Quiet", {"rank": rank, "order": number})
-            self._wake_all()
+        if heard and (self._core.still or self._calls.watching):
+            self._writable.notify_all()
         return rank
 
-    def _note(self, rank: int, number: int) -> None:
-        if self._core.seen[rank] < number:
-            self._core.taken(rank, number)
-            self._record("Take", {"rank": rank, "order": number})
-            self._wake_all()
+    def _note(self, rank: int, number: int) -> bool:
+        if self._core.seen[rank] >= number:
+            return False
+        self._core.taken(rank, number)
+        self._record("Take", {"rank": rank, "order": number})
+        return True
 
     def _rank(self, session: int, operation: str) -> int:
         member = self._member(session, operation)
@@ -293,7 +297,7 @@ class PauseChannel(Channel):
         self._core.let_go(client)
         del self._calls.session_of[client]
         self._record("LetGo", {"client": client})
-        self._wake_all()
+        self._writable.notify_all()
 
     def _exit(self, member: Member, *, lost: bool) -> None:
         for client in sorted(self._core.holders):
@@ -302,8 +306,7 @@ class PauseChannel(Channel):
                 self._lost_holds += lost
 
     def _wire(self) -> _Wire:
-        latest = self._core.latest
-        return latest.number, latest.phase, latest.mode
+        return self._core.latest.number, self._core.latest.phase, self._core.latest.mode
 
     def _post(self) -> dict[str, Any]:
         core = self._core

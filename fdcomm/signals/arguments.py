@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from fdcomm import arguments
 from fdcomm.errors import ConfigError, SignalNameError
 from fdcomm.signals.files import NEW, default_directory
 from fdcomm.signals.layout import MOST_DIMENSIONS, Layout
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-__all__ = ("NAME_BYTES", "folder", "full_name", "layout_of", "view")
+__all__ = ("NAME_BYTES", "folder", "full_name", "layout_of", "mirrored", "view")
 
 NAME_BYTES: Final = 255 - len(NEW)
 """How long the name of a signal may be, its suffix included: what file systems allow, less what a new one has more."""
@@ -34,8 +34,7 @@ def full_name(name: object, suffix: object) -> str:
     """
     if not isinstance(name, str):
         raise ConfigError(f"the name of a signal is a string, not {name!r}")
-    if not (suffix is None or isinstance(suffix, str)):
-        suffix = _whole(suffix)
+    suffix = _suffix(suffix)
     if not name:
         raise SignalNameError("the name of a signal must not be empty")
     full = name if suffix is None else f"{name}.{suffix}"
@@ -108,11 +107,8 @@ def view(memory: Any, layout: Layout, dtype: numpy.dtype[Any]) -> NDArray[Any]:
 
 
 def _size(shm_size: Any) -> int:
-    try:
-        size = operator.index(shm_size)
-    except TypeError:
-        size = 0
-    if not 1 <= size <= _MOST_BYTES or isinstance(shm_size, bool):
+    size = arguments.whole(shm_size)
+    if type(size) is not int or not 1 <= size <= _MOST_BYTES:
         raise ConfigError(f"shm_size={shm_size!r} is not a number of bytes, at least 1 and at most 2**62")
     return size
 
@@ -134,14 +130,25 @@ def folder(directory: object) -> str:
     return found
 
 
-def _whole(suffix: Any) -> int:
-    try:
-        number = operator.index(suffix)
-    except TypeError:
-        number = None
-    if number is None or isinstance(suffix, bool):
-        raise ConfigError(f"suffix={suffix!r} is neither a string nor an integer")
-    return number
+def mirrored(
+    component: object, name: object, suffix: object, directory: object, operation: str
+) -> tuple[str, str, int | str | None, str | None]:
+    """Return the component and the signal that is to show its words, as the host takes them.
+
+    Raises:
+        ConfigError: As :func:`full_name` and :func:`folder`, or ``component`` is no string.
+        SignalNameError: No file can have the name.
+    """
+    own = arguments.text(component, "component", operation)
+    full_name(name, suffix)
+    return own, cast("str", name), _suffix(suffix), None if directory is None else folder(directory)
+
+
+def _suffix(suffix: object) -> int | str | None:
+    found = suffix if suffix is None or isinstance(suffix, str) else arguments.whole(suffix)
+    if found is None or isinstance(found, str) or type(found) is int:
+        return found
+    raise ConfigError(f"suffix={suffix!r} is neither a string nor an integer")
 
 
 def _short(text: str) -> str:

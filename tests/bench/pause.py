@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fdcomm import EngineCacheQueue, PauseControl
+from tests.bench.pause_group import measure_group
 
 __all__ = ("Plain", "Quiescence", "best_us", "measure", "measure_quiescence")
 
@@ -73,7 +74,7 @@ class Quiescence:
         plain: How long a pause took with a lock and a condition.
         after: Our pause's return after the end of the job.
         plain_after: The plain one's.
-        trip: One round trip to the host.
+        trip: One round trip to the host, after as long a rest: the threads on both sides have slept.
     """
 
     job: float
@@ -114,6 +115,13 @@ def _paused_ms(
     return (end - begin) * 1e3, (ended[0] - begin) * 1e3, (end - ended[0]) * 1e3
 
 
+def _trip_ms(control: PauseControl, rest_s: float) -> float:
+    threading.Event().wait(rest_s)
+    begin = time.perf_counter()
+    control.statistics()
+    return (time.perf_counter() - begin) * 1e3
+
+
 def measure_quiescence(length_s: float = 0.01, count: int = 60) -> Quiescence:
     """Measure pauses while a job of this length runs, ours and plain in turn, in a thread that runs many.
 
@@ -137,9 +145,7 @@ def measure_quiescence(length_s: float = 0.01, count: int = 60) -> Quiescence:
             for _ in range(count):
                 ours.append(_paused_ms(pool, admit, rank, length_s))
                 theirs.append(_paused_ms(pool, admit_plain, plain, length_s))
-                begin = time.perf_counter()
-                rank.statistics()
-                trips.append((time.perf_counter() - begin) * 1e3)
+                trips.append(pool.submit(_trip_ms, rank, length_s).result())
     (took, job, after), (took_plain, _, after_plain) = (
         [statistics.median(column) for column in zip(*rows, strict=True)] for rows in (ours, theirs)
     )
@@ -177,3 +183,5 @@ if __name__ == "__main__":
     print(f"admit and done: {found['ours_us']:.2f} us, {found['ours_us'] / found['plain_us']:.2f} of a plain condition")
     print(f"pause and resume of an idle rank: {found['pause_and_resume_us']:.0f} us")
     print(measure_quiescence())
+    for ranks in (1, 4):
+        print(measure_group(ranks))

@@ -10,6 +10,7 @@ from tests.bench.clients import HOSTS
 from tests.bench.costs import COSTS
 from tests.bench.dispatch import SUBJECTS
 from tests.bench.pause import measure_quiescence
+from tests.bench.pause_group import measure_group
 
 pytestmark = pytest.mark.multiproc
 
@@ -34,3 +35,7 @@ def test_a_pause_is_measured_while_a_job_runs() -> None:
     assert found.ours > found.job > 0
     assert found.trip > 0
     assert "round trip" in str(found)
+    group = measure_group(2, 0.002, 3)
+    assert group.after > 0
+    assert group.trip > 0
+    assert "2 ranks" in str(group)

@@ -175,13 +175,18 @@ GATE: dict[str, type[RankGate]] = {
 }
 
 
+class _Mute:
+    def notify_all(self) -> None:
+        """Nobody is told."""
+
+
 def _silent(original: Any) -> Any:
     def changed(self: Any, session: int, *args: Any) -> Any:
-        wake, self._wake_all = self._wake_all, lambda: None
+        clients, self._writable = self._writable, _Mute()
         try:
             return original(self, session, *args)
         finally:
-            self._wake_all = wake
+            self._writable = clients
 
     return changed
 

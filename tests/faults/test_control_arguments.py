@@ -134,13 +134,26 @@ def test_every_is_named(server: EngineCacheQueue, every: Any) -> None:
         PauseControl(server).pause(every=every, progress=print)
 
 
+@pytest.mark.parametrize("seconds", [one for one in NO_SECONDS if one != 0 or one is True])
+def test_time_limits_while_the_gate_is_open(control: PauseControl, seconds: Any) -> None:
+    with pytest.raises(ConfigError, match="timeout="):
+        control.admit(timeout=seconds)
+    with control.admit() as job, pytest.raises(ConfigError, match="timeout="):
+        job.checkpoint(seconds)
+    with control.admit() as job, pytest.raises(ConfigError, match="every="):
+        job.checkpoint(every=seconds)
+    assert control.inflight == 0
+
+
 @pytest.mark.parametrize("what", [5, "x", []])
-def test_functions(server: EngineCacheQueue, what: Any) -> None:
+def test_functions(server: EngineCacheQueue, control: PauseControl, what: Any) -> None:
     api = PauseControl(server)
     calls: tuple[Callable[[], object], ...] = (
         lambda: api.clear(what),
         lambda: api.pause(progress=what),
         lambda: api.resume(progress=what),
+        lambda: api.cancel_pause(progress=what),
+        lambda: control.admit(progress=what),
     )
     for call in calls:
         with pytest.raises(ConfigError, match="cannot be called"):

@@ -1,4 +1,4 @@
-"""The program of a protocol's page, run as a user would run it."""
+"""The program of a page, run as a user would run it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 120
 
 
-def prints_what_the_page_says(protocol: str, folder: Path) -> None:
-    """Run the only program of the page in the folder, and compare what it prints with what the page says."""
-    page = (ROOT / "docs" / "protocols" / f"{protocol}.md").read_text(encoding="utf-8")
+def prints_what_the_page_says(page_of: str, folder: Path) -> None:
+    """Run the only program of a page under docs in the folder, and compare what it prints with what the page says."""
+    page = (ROOT / "docs" / f"{page_of}.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (printed,) = re.findall(r"^It prints:\n\n```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     file = folder / "program.py"

@@ -84,6 +84,57 @@ def test_progress_of_a_resume_tells_what_it_waits_for(group: Group) -> None:
     assert group.one.statistics().behind == ()
 
 
+def test_an_admission_tells_what_it_waits_for(group: Group) -> None:
+    rank, number = group.ranks[0], group.one.pause(timeout=LIMIT_S)
+    told: list[PauseStatistics] = []
+
+    def progress(seen: PauseStatistics) -> None:
+        told.append(seen)
+        if len(told) == 2:
+            group.one.resume(number)
+
+    rank.admit(timeout=LIMIT_S, progress=progress, every=FAST_S).done()
+    assert [(seen.paused, seen.live) for seen in told] == [(True, (0, 1))] * 2
+
+    def stop(seen: PauseStatistics) -> None:
+        raise KeyError(seen.phase)
+
+    rank.admit(progress=stop, every=FAST_S).done()  # nobody waits, and nothing is told
+    with group.one.paused():
+        with pytest.raises(KeyError, match="pause"):
+            rank.admit(progress=stop, every=FAST_S)
+        with pytest.raises(CommTimeoutError):
+            rank.admit(progress=told.append, every=2.0, timeout=FAST_S)
+    assert rank.inflight == 0
+
+
+def test_a_parked_job_tells_that_it_is(group: Group) -> None:
+    job = group.ranks[0].admit()
+    pausing = Background(lambda: group.one.pause("keep", timeout=LIMIT_S))
+    until(lambda: group.two.statistics().missing == (0,), "the job is waited for")
+    number: list[int] = []
+
+    def progress() -> None:
+        if not number:
+            number.append(pausing.value())
+            group.one.resume(number[0])
+
+    while not number:  # until the order has come
+        job.checkpoint(LIMIT_S, progress=progress, every=FAST_S)
+    job.done()
+
+
+def test_a_pause_that_is_cancelled_tells_who_has_not_opened(group: Group) -> None:
+    job, told = group.ranks[0].admit(), list[PauseStatistics]()
+    pausing = Background(lambda: group.one.pause(timeout=LIMIT_S))
+    until(lambda: group.two.statistics().behind == (), "the ranks have shut")
+    assert group.two.cancel_pause(progress=told.append, every=FAST_S)
+    assert not group.two.cancel_pause(progress=told.append)
+    assert pausing.error() is not None
+    assert all(seen.phase == "run" for seen in told)
+    job.done()
+
+
 @pytest.mark.parametrize("hold", [False, True])
 def test_a_progress_that_raises_gives_the_wait_up_and_leaves_the_order(group: Group, hold: bool) -> None:
     job = group.ranks[1].admit()

@@ -11,4 +11,4 @@ from tests.multiproc.page_program import prints_what_the_page_says
 
 @pytest.mark.multiproc
 def test_the_program_prints_what_the_page_says(tmp_path: Path) -> None:
-    prints_what_the_page_says("readiness", tmp_path)
+    prints_what_the_page_says("protocols/readiness", tmp_path)

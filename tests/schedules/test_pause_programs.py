@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import pytest
@@ -44,6 +45,16 @@ def _sleeps_on(patch: pytest.MonkeyPatch) -> None:
     silence(patch, RankJobs, "_take_next", "_changed")
 
 
+def _reports_in_silence(patch: pytest.MonkeyPatch) -> None:
+    """The last rank's report wakes no client."""
+    silence(patch, PauseChannel, "_hear", "_writable")
+
+
+def _resumes_in_silence(patch: pytest.MonkeyPatch) -> None:
+    """A call that waits for the ranks to open is none that single ranks concern."""
+    patch.setattr("fdcomm.host.pause_calls.Calls.watches", lambda self: contextlib.nullcontext())
+
+
 def _stays_in(patch: pytest.MonkeyPatch) -> None:
     """A control that was closed does not leave the group."""
     patch.setattr(PauseChannel, "leave", lambda self, session: None)
@@ -65,6 +76,8 @@ def _deaf(patch: pytest.MonkeyPatch) -> None:
     [
         (_reports_early, "2 jobs"),
         (_sleeps_on, "a job is parked"),
+        (_reports_in_silence, "2 jobs"),
+        (_resumes_in_silence, "a job is parked"),
         (_stays_in, "a rank leaves"),
         (_leaves_paused, "a client clears"),
         (_deaf, "a wait is given up"),
