@@ -12,7 +12,7 @@ from fdcomm import arguments
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import PayloadError
 from fdcomm.handle import Handle
-from fdcomm.transfer_port import TransferResult
+from fdcomm.transfer_port import TransferResult, TransferSettled
 
 __all__ = ("TransferStatistics", "TransferTasks")
 
@@ -28,6 +28,7 @@ class TransferStatistics:
         waiting: Tasks that have not started.
         queued: The oldest of these, 64 at most.
         started: Number, kind and missing ranks of the oldest that have started, 64 at most.
+        unsettled: Number and ranks of the oldest that have ended while ranks may be at them, 64 at most.
         votes: Of each rank, about the next task: "yes", it waits for the others; "no", it is pausing; or "none".
         results: Results that no client has taken.
         in_hand: Results that were taken and not acknowledged.
@@ -40,6 +41,7 @@ class TransferStatistics:
     waiting: int
     queued: tuple[int, ...]
     started: tuple[tuple[int, str, tuple[int, ...]], ...]
+    unsettled: tuple[tuple[int, tuple[int, ...]], ...]
     votes: tuple[str, ...]
     results: int
     in_hand: int
@@ -93,7 +95,8 @@ class TransferTasks:
     def abandon(self, number: int) -> bool:
         """Do not wait any longer for ranks that have not reported a started task: it fails without them.
 
-        They may be at it still, so what the task uses must not be used again before the next pause has been reached.
+        They may be at it still, so what the task writes to must not be used before it has settled: the result's
+        ``running``, :meth:`settled`.
 
         Returns:
             False when the task has not started, has ended, or is not this handle's.
@@ -105,11 +108,29 @@ class TransferTasks:
     def result(self, timeout: Timeout = DEFAULT) -> TransferResult | None:
         """Return the next result; None when there is none for ``timeout`` seconds. Acknowledges the one before.
 
-        A value that cannot be unpickled here makes the result ``failed``, with the ranks that returned it.
+        A value that cannot be unpickled here makes the result ``failed``, with the ranks that returned it. Where
+        ``running`` names ranks, :meth:`settled` tells when they have ended.
         """
-        name = "transfer.result"
-        limit = timeout_seconds(timeout, name)
-        taken = self._queue._act(_PROTOCOL, "result", limit, timeout=limit, name=name)
+        taken = self._wait("result", timeout)
+        return None if taken is None else self._result(*taken)
+
+    def settled(self, timeout: Timeout = DEFAULT) -> int | None:
+        """Return the number of a task that has settled; None when none does for ``timeout`` seconds.
+
+        That is each task once whose result named ``running`` ranks, as soon as none of them is at it: their handlers
+        have ended, or their processes. What it writes to does not change any more.
+        """
+        number: int | None = self._wait("settled", timeout)
+        return number
+
+    def news(self, timeout: Timeout = DEFAULT) -> TransferResult | TransferSettled | None:
+        """Return what is next: of :meth:`settled`, else of :meth:`result`. None: nothing for ``timeout`` seconds.
+
+        Acknowledges the result before.
+        """
+        taken = self._wait("news", timeout)
+        if isinstance(taken, int):
+            return TransferSettled(taken)
         return None if taken is None else self._result(*taken)
 
     def acknowledge(self) -> None:
@@ -128,6 +149,7 @@ class TransferTasks:
             waiting=view["waiting"],
             queued=tuple(view["queued"]),
             started=tuple((number, kind, tuple(ranks)) for number, kind, ranks in view["started"]),
+            unsettled=tuple((number, tuple(ranks)) for number, ranks in view["unsettled"]),
             votes=tuple(view["votes"]),
             results=view["results"],
             in_hand=view["in_hand"],
@@ -136,8 +158,18 @@ class TransferTasks:
             away=tuple(view["away"]),
         )
 
+    def _wait(self, action: str, timeout: Timeout) -> Any:
+        name = f"transfer.{action}"
+        limit = timeout_seconds(timeout, name)
+        return self._queue._act(_PROTOCOL, action, limit, timeout=limit, name=name)
+
     def _result(
-        self, number: int, state: str, reports: list[tuple[int, bool, bytes]], without: tuple[int, ...]
+        self,
+        number: int,
+        state: str,
+        reports: list[tuple[int, bool, bytes]],
+        without: tuple[int, ...],
+        running: tuple[int, ...],
     ) -> TransferResult:
         if state == "cancelled":
             return TransferResult(number, "cancelled", None, "withdrawn before it started; no rank does it", ())
@@ -154,4 +186,4 @@ class TransferTasks:
         if not wrong:
             return TransferResult(number, "ok", values, None, ())
         text = "; ".join(f"rank {rank}: {wrong[rank]}" for rank in sorted(wrong))
-        return TransferResult(number, "failed", None, text, tuple(sorted(wrong)))
+        return TransferResult(number, "failed", None, text, tuple(sorted(wrong)), tuple(running))
