@@ -5,14 +5,16 @@ Protocol: ``spec/transfer.toml``, docs/protocols/transfer.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fdcomm import arguments
-from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import PayloadError
 from fdcomm.handle import Handle
 from fdcomm.transfer_port import TransferResult, TransferSettled
+from fdcomm.watched import period
 
 __all__ = ("TransferStatistics", "TransferTasks")
 
@@ -48,6 +50,9 @@ class TransferStatistics:
     live: tuple[int, ...]
     lost: tuple[int, ...]
     away: tuple[int, ...]
+
+
+Progress: TypeAlias = Callable[[TransferStatistics], object]
 
 
 class TransferTasks:
@@ -105,30 +110,42 @@ class TransferTasks:
         which = arguments.number(number, "number", name)
         return bool(self._queue._act(_PROTOCOL, "abandon", which, name=name))
 
-    def result(self, timeout: Timeout = DEFAULT) -> TransferResult | None:
+    def result(
+        self, timeout: Timeout = DEFAULT, *, progress: Progress | None = None, every: float = 1.0
+    ) -> TransferResult | None:
         """Return the next result; None when there is none for ``timeout`` seconds. Acknowledges the one before.
 
         A value that cannot be unpickled here makes the result ``failed``, with the ranks that returned it. Where
         ``running`` names ranks, :meth:`settled` tells when they have ended.
+
+        Args:
+            timeout: Seconds to wait.
+            progress: Called while nothing has come, with :meth:`statistics`. When it raises, the wait ends with that
+                error, and whatever comes then is for the next call.
+            every: Seconds between two of its calls.
         """
-        taken = self._wait("result", timeout)
+        taken = self._wait("result", timeout, progress, every)
         return None if taken is None else self._result(*taken)
 
-    def settled(self, timeout: Timeout = DEFAULT) -> int | None:
+    def settled(
+        self, timeout: Timeout = DEFAULT, *, progress: Progress | None = None, every: float = 1.0
+    ) -> int | None:
         """Return the number of a task that has settled; None when none does for ``timeout`` seconds.
 
         That is each task once whose result named ``running`` ranks, as soon as none of them is at it: their handlers
-        have ended, or their processes. What it writes to does not change any more.
+        have ended, or their processes. What it writes to does not change any more. Arguments as of :meth:`result`.
         """
-        number: int | None = self._wait("settled", timeout)
+        number: int | None = self._wait("settled", timeout, progress, every)
         return number
 
-    def news(self, timeout: Timeout = DEFAULT) -> TransferResult | TransferSettled | None:
+    def news(
+        self, timeout: Timeout = DEFAULT, *, progress: Progress | None = None, every: float = 1.0
+    ) -> TransferResult | TransferSettled | None:
         """Return what is next: of :meth:`settled`, else of :meth:`result`. None: nothing for ``timeout`` seconds.
 
-        Acknowledges the result before.
+        Acknowledges the result before. Arguments as of :meth:`result`.
         """
-        taken = self._wait("news", timeout)
+        taken = self._wait("news", timeout, progress, every)
         if isinstance(taken, int):
             return TransferSettled(taken)
         return None if taken is None else self._result(*taken)
@@ -158,10 +175,21 @@ class TransferTasks:
             away=tuple(view["away"]),
         )
 
-    def _wait(self, action: str, timeout: Timeout) -> Any:
+    def _wait(self, action: str, timeout: Timeout, progress: Progress | None, every: float) -> Any:
         name = f"transfer.{action}"
         limit = timeout_seconds(timeout, name)
-        return self._queue._act(_PROTOCOL, action, limit, timeout=limit, name=name)
+        if progress is None:
+            return self._queue._act(_PROTOCOL, action, limit, timeout=limit, name=name)
+        arguments.function(progress, "progress", name)
+        slice_s = period(every, name)
+        deadline = Deadline(limit, self._queue._runtime.monotonic)
+        while True:
+            left = deadline.remaining()
+            look = slice_s if left is None else min(left, slice_s)
+            found = self._queue._act(_PROTOCOL, action, look, timeout=look, name=name)
+            if found is not None or deadline.expired():
+                return found
+            progress(self.statistics())
 
     def _result(
         self,
