@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from fdcomm.core.transfer import Task, Transfer
+from fdcomm.core.transfer import Transfer
+from fdcomm.core.transfer_state import Task
 from fdcomm.errors import CommTimeoutError
 from fdcomm.host.transfer_channel import TransferChannel
 from fdcomm.testing import Bound, Program, RandomWalk, explore
