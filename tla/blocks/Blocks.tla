@@ -172,14 +172,14 @@ Pull(t) ==
     /\ UNCHANGED <<gen, phase, free, leases, hand, alive>>
 
 \* A result: ranks are at the task no more, or some of them still.
-Post(t, out, at) == [tasks EXCEPT ![t].stage = "posted", ![t].out = out, ![t].at = at]
+Posted(t, out, at) == [tasks EXCEPT ![t].stage = "posted", ![t].out = out, ![t].at = at]
 Taken(t) == t \in Numbers /\ tasks[t].stage = "taken" /\ UNCHANGED <<gen, phase, free, leases, hand, alive>>
 
-Succeed(t) == Taken(t) /\ tasks' = Post(t, "ok", FALSE)
-Fail(t) == Taken(t) /\ tasks' = Post(t, "failed", FALSE)
+Succeed(t) == Taken(t) /\ tasks' = Posted(t, "ok", FALSE)
+Fail(t) == Taken(t) /\ tasks' = Posted(t, "failed", FALSE)
 
 \* A handler ran over its limit, or was not waited for: the task has failed, and ranks are at it.
-Overrun(t) == Overruns /\ Taken(t) /\ tasks' = Post(t, "failed", TRUE)
+Overrun(t) == Overruns /\ Taken(t) /\ tasks' = Posted(t, "failed", TRUE)
 
 \* The last of these ranks has ended.
 Quiet(t) ==
