@@ -23,6 +23,7 @@ class Receiver:
 
     def __init__(self, client: TransferClient) -> None:
         self._client = client
+        self._changed = client._changed
         self._thread = 0
 
     def is_this_thread(self) -> bool:
@@ -46,7 +47,7 @@ class Receiver:
         """Handle a result, and call whom it concerns. Action Handle."""
         client = self._client
         number = result.number if isinstance(result, TransferResult) else None
-        with client._changed:
+        with self._changed:
             task = self.await_number(number)
             if task is None:
                 return
@@ -66,13 +67,13 @@ class Receiver:
             if number is None or not client._issuing:
                 client._count(**{"unreadable" if number is None else "unknown": 1})
                 return None
-            client._changed.wait(None)
+            self._changed.wait(None)
         return None
 
     def settle(self, number: int) -> None:
         """No rank is at a task any more: action Settle. Of a task that is not late it changes nothing."""
         client = self._client
-        with client._changed:
+        with self._changed:
             task = client._core.find_late(number)
             if client._core.phase not in ("open", "resetting"):
                 return
@@ -82,7 +83,7 @@ class Receiver:
             client._core.settle(task)
             client._count(settled=1)
             client._blocks._record("Settle", {"task": task.index})
-            client._changed.notify_all()
+            self._changed.notify_all()
 
     def _ended(self, task: Task, result: TransferResult) -> tuple[Swap, list[Callback]]:
         client = self._client
@@ -94,9 +95,9 @@ class Receiver:
         args = {"task": task.index, "outcome": result.outcome, "late": late}
         client._blocks._record("Handle", args, {"given": given})
         calls = [] if told else swap._end(result, lease)
-        client._changed.notify_all()
+        self._changed.notify_all()
         return swap, calls
 
     def _is_serving(self) -> bool:
-        with self._client._changed:
+        with self._changed:
             return self._client._core.phase in ("open", "resetting")
