@@ -152,7 +152,7 @@ class MemoryPort:
         """Post whatever."""
         with self._changed:
             number = getattr(result, "number", None)
-            if number in self.running:
+            if number in self.running and not isinstance(result, TransferSettled):
                 self.running.remove(number)
             self.posted.append(result)
             self._changed.notify_all()
