@@ -60,9 +60,13 @@ class _HostMachine(ClientRules):
             if rank in self.calls:
                 until(lambda: self.observer.statistics().votes[rank] == "yes", "the vote")
 
-    @rule()
-    def both(self) -> None:
-        """Both ranks are ready."""
+    @rule(kind=st.sampled_from(("x", "y")))
+    def both(self, kind: str) -> None:
+        """Both ranks are ready, and a task waits."""
+        for rank in (0, 1):
+            self.come(rank)
+        if QUEUED not in self.state.state:
+            self.issue(kind)
         self.accept(0)
         self.accept(1)
 
