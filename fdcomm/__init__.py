@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from fdcomm.swap import Swap, SwapResult
     from fdcomm.transfer import TransferLoop, TransferTask
     from fdcomm.transfer_client import TransferClient
-    from fdcomm.transfer_port import TransferPort, TransferResult
+    from fdcomm.transfer_port import TransferPort, TransferResult, TransferSettled
     from fdcomm.transfer_tasks import TransferTasks
     from fdcomm.worker_queue import EngineWorkerQueue
     from fdcomm.zsocket.curve import CurveKeys
@@ -186,6 +186,7 @@ __all__ = (
     "TransferLoop",
     "TransferPort",
     "TransferResult",
+    "TransferSettled",
     "TransferTask",
     "TransferTasks",
     "UndecodableError",
@@ -246,6 +247,7 @@ _HOME: Final = {
     "TransferClient": "fdcomm.transfer_client",
     "TransferPort": "fdcomm.transfer_port",
     "TransferResult": "fdcomm.transfer_port",
+    "TransferSettled": "fdcomm.transfer_port",
     "TransferTasks": "fdcomm.transfer_tasks",
     "EngineWorkerQueue": "fdcomm.worker_queue",
     "ZmqIpcClient": "fdcomm.mailbox.zmq_client",

@@ -35,6 +35,7 @@ BLOCKS_EVENTS: Final = (
     "Register",
     "Refuse",
     "Handle",
+    "Settle",
     "Cancel",
     "BeginReset",
     "Rebuild",
@@ -47,9 +48,10 @@ BLOCKS_EVENTS: Final = (
 class BlockLists:
     """Free lists of device blocks ``0 .. device - 1`` and of host blocks, which are numbered after them.
 
-    Every block is in exactly one place: free, in a lease that somebody has, or in a transfer. A lease ends when it is
-    freed, given to a transfer, or taken back by a reset, and is good for nothing after that. Safe to use from several
-    threads; one lock guards the lists together with the transfers of :class:`fdcomm.transfer_client.TransferClient`.
+    Every block is in exactly one place: free, in a lease that somebody has, or in a transfer; also in one that has
+    failed, while a rank may still write to the block. A lease ends when it is freed, given to a transfer, or taken back
+    by a reset, and is good for nothing after that. Safe to use from several threads; one lock guards the lists together
+    with the transfers of :class:`fdcomm.transfer_client.TransferClient`.
     """
 
     def __init__(
@@ -162,7 +164,8 @@ class BlockLists:
                 device_free=core.count(0),
                 host_free=core.count(1),
                 leased=sum(len(lease.ids) for lease in core.leases.values()),
-                in_flight=sum(len(lease.ids) for task in core.tasks.values() for lease in task.leases),
+                in_flight=sum(len(lease.ids) for task in core.tasks.values() for lease in task.held),
+                late=sum(len(task.written.ids) for task in core.tasks.values() if task.late),
                 stale_frees=self._stale_frees,
             )
 

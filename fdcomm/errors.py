@@ -325,7 +325,8 @@ class TransferCancelledError(FdcommError, RuntimeError):
 
 class TransferFailedError(FdcommError, RuntimeError):
     """A transfer was not done by every rank. ``missing`` has the ranks that failed, ``request`` is the task's number.
-    The source is its issuer's again, and the target is free."""
+    The source is its issuer's again, and the target is free; while a rank may still be at it, what it may write to,
+    the target or the source of one without a target, is nobody's, and it is free when that has ended."""
 
 
 class HandlerTimeoutError(FdcommError, TimeoutError):

@@ -46,8 +46,9 @@ class BlockStatistics:
         device_free: Free device blocks.
         host_free: Free host blocks.
         leased: Blocks that somebody has.
-        in_flight: Blocks of tasks in flight.
+        in_flight: Blocks of tasks in flight, also of late ones.
         stale_frees: Frees that came after a reset had taken the blocks back.
+        late: Of the blocks in flight those whose task has failed, and which a rank may still write to.
     """
 
     phase: str
@@ -57,6 +58,7 @@ class BlockStatistics:
     leased: int
     in_flight: int
     stale_frees: int
+    late: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,15 @@ class TransferClientStatistics:
         cancelled: Tasks that were withdrawn before a rank had started them.
         refused: Tasks that the port has not taken.
         given_up: Tasks whose issuers were told something before their results were handled.
-        unknown: Results of tasks that this client has not issued.
+        unknown: Results of tasks that this client has not issued, and settlements of tasks that are not late.
         unreadable: Results that could not be understood; each counts as failed, if it is known whose it is.
         callback_errors: Done callbacks that raised.
         last_error: The latest of these in words; "" for none.
-        outstanding: The numbers of the tasks in flight.
+        outstanding: The numbers of the tasks whose results were not handled.
         issuing: Calls of the port that are under way.
         blocks: Of the lists.
+        late: The numbers of the tasks that have failed, and that a rank may still be at: they have blocks.
+        settled: Tasks that were late, and are no more.
     """
 
     issued: int = 0
@@ -92,3 +96,5 @@ class TransferClientStatistics:
     outstanding: tuple[int, ...] = ()
     issuing: int = 0
     blocks: BlockStatistics | None = None
+    late: tuple[int, ...] = ()
+    settled: int = 0

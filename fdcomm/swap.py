@@ -62,7 +62,11 @@ class Swap:
 
     @property
     def lease(self) -> Lease | None:
-        """What the issuer has now. None while the transfer is under way, and after it was given up."""
+        """What the issuer has now.
+
+        None while the transfer is under way, after it was given up, and when it has failed, has no target, and a rank
+        may still write to its source: that is free when the rank has ended.
+        """
         return self._lease
 
     def done(self) -> bool:
@@ -74,7 +78,8 @@ class Swap:
 
         Raises:
             CommTimeoutError: It was under way all the time, and still is: wait again, or :meth:`cancel`.
-            TransferFailedError: Not every rank has done it. The source is the issuer's again.
+            TransferFailedError: Not every rank has done it. The source is the issuer's again, if there is a target or
+                no rank is at it; ``lease`` says so.
             TransferCancelledError: A reset or :meth:`cancel` gave it up, and its blocks are nobody's; or it was
                 withdrawn before a rank started it: then ``lease`` is the source, which is the issuer's again.
             HostLostError: The port is lost; nobody knows what the ranks do with the blocks.
@@ -155,10 +160,19 @@ class Swap:
             return None
         if told == "failed":
             ranks, words = (result.ranks, result.error) if result is not None else ((), None)
-            return TransferFailedError(f"{what} has failed: {words or 'no reason was given'}", missing=ranks, **fields)
+            words = f"{what} has failed: {words or 'no reason was given'}{self._running()}"
+            return TransferFailedError(words, missing=ranks, **fields)
         if told == "lost":
             return HostLostError(f"{what} was under way when the port was lost: {self._why}", **fields)
         if told == "closed":
             return ClosedError(f"{what} was under way when the client was closed", **fields)
         words = result.error if result is not None else None
         return TransferCancelledError(f"{what} was cancelled: {words or self._why or 'by its issuer'}", **fields)
+
+    def _running(self) -> str:
+        result = self._result
+        if result is None or not result.running:
+            return ""
+        ranks = ", ".join(map(str, result.running))
+        blocks = "source" if self._task.target is None else "target"
+        return f"; rank {ranks} may still write: the {blocks} is nobody's, and free when that has ended"

@@ -24,7 +24,8 @@ from fdcomm.errors import (
 )
 from fdcomm.handle import Handle
 from fdcomm.pause import PauseControl
-from fdcomm.transfer_work import PROTOCOL, Handler, Progress, Running, TransferTask, Work
+from fdcomm.transfer_task import Handler, Progress, Running, TransferTask
+from fdcomm.transfer_work import PROTOCOL, Work
 
 __all__ = ("TransferLoop", "TransferLoopStatistics", "TransferTask")
 
@@ -87,7 +88,8 @@ class TransferLoop:
             limit_s: How long a handler may run before its task is reported as failed (HandlerTimeoutError). The thread
                 cannot be ended: its job counts, and tasks of its kind fail, until the handler returns.
             progress: Called with number, kind and stage: "taken" when the task has started in all ranks, "started"
-                when its handler begins, then "done" or "failed". When it raises, the loop ends with that error.
+                when its handler begins, then "done" or "failed"; and "settled" when a handler has ended whose task had
+                failed before, because its limit was over. When it raises, the loop ends with that error.
 
         Raises:
             RankError: The handle has no rank, or the control was made without ``rank=True``.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from fdcomm.blocks import BlockLists, Lease
-from fdcomm.core.blocks import OUTCOMES, Task
+from fdcomm.core.blocks import Task
 from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
 from fdcomm.errors import (
     CommTimeoutError,
@@ -23,12 +22,12 @@ from fdcomm.errors import (
 from fdcomm.runtime import SYSTEM, Runtime
 from fdcomm.stats import TransferClientStatistics
 from fdcomm.swap import Callback, Swap, SwapResult
-from fdcomm.transfer_port import TransferPort, TransferResult
+from fdcomm.transfer_port import TransferPort
+from fdcomm.transfer_receiver import Receiver
 from fdcomm.transfer_reset import Reset
 
 __all__ = ("Pauses", "Swap", "SwapResult", "TransferClient", "TransferClientStatistics")
 
-_LOOK_S: Final = 0.25
 _NOT_ISSUED: Final = (PeerLostError, CommTimeoutError, ConfigError, PayloadError, PayloadTooLargeError)
 
 
@@ -43,8 +42,8 @@ class TransferClient:
     """The prefix cache's side of transfers, over a port whose results nobody else takes.
 
     A transfer holds its blocks until its result is handled, under the lock that guards the lists, whatever becomes of
-    who waits for it; but once a handler ran over its limit, or a task was abandoned, a rank may write to the freed
-    target until the next pause. A thread takes the results; who waits is told when it ends: closed, or the port lost.
+    who waits for it. When a rank may still write then, what it may write to is free only when the last such rank has
+    ended. A thread takes the results; who waits is told when it ends: closed, or the port lost.
     """
 
     def __init__(
@@ -66,11 +65,11 @@ class TransferClient:
         self._runtime = runtime
         self._swaps: dict[int, Swap] = {}
         self._issuing = 0
-        self._receiver = 0
         self._counts = TransferClientStatistics()
         self._reset = Reset(self, control)
         blocks._forked.append(self._after_fork)
-        self._thread = runtime.spawn(self._receive, "fdcomm transfer results")
+        self._receiver = Receiver(self)
+        self._thread = runtime.spawn(self._receiver.run, "fdcomm transfer results")
 
     # -- issuing -------------------------------------------------------------------------------------------------
 
@@ -80,8 +79,10 @@ class TransferClient:
         """Give the ranks a task; from here on its blocks are its own. Actions Reserve, and Register or Refuse.
 
         When it is done the source is free, and the target the issuer's; when it has failed, or was withdrawn, the
-        target is free, and the source the issuer's. A task without a target leaves the source to its issuer. Never
-        waits for a task, and for room in the queue only if ``timeout`` says so: it may be called under a lock.
+        target is free, and the source the issuer's. A task without a target leaves the source to its issuer. If it
+        has failed and a rank may still be at it, the target, or the source where there is none, is free later, and
+        nobody's until then. Never waits for a task, and for room only if ``timeout`` says so: it may be called under a
+        lock.
 
         Args:
             task: For the ranks.
@@ -157,14 +158,15 @@ class TransferClient:
         """Take every block back: each is free then, and every lease of before is stale. BeginReset, Rebuild.
 
         Who waits for a transfer is told at once (TransferCancelledError), and nothing new is issued. Tasks that no
-        rank has taken are withdrawn; the reset waits until the results of all others are handled. A reset that another
-        thread has begun is joined. One that has ended with an error stays begun: call again, or close.
+        rank has taken are withdrawn; the reset waits until the results of all others are handled, and no rank is at a
+        task that has failed. A reset that another thread has begun is joined. One that has ended with an error stays
+        begun: call again, or close.
 
         Args:
             timeout: Seconds.
             during: Called when no task is in flight and nothing is issued, before the lists are rebuilt: clear here
                 what belongs to the blocks. Only the call that makes the reset calls its own.
-            progress: Called with the number of tasks in flight whenever it has changed.
+            progress: Called with the number of tasks in flight, late ones too, whenever it has changed.
 
         Returns:
             The new generation.
@@ -185,14 +187,15 @@ class TransferClient:
         limit = timeout_seconds(timeout, "close")
         if self._end("Close", "") and self._core.tasks:
             self._withdraw_rest()
-        if not self._is_receiver():
+        if not self._receiver.is_this_thread():
             self._thread.join(limit)
 
     def statistics(self) -> TransferClientStatistics:
         """Return a snapshot. No round trip."""
         blocks = self._blocks.statistics()
         with self._changed:
-            return replace(self._counts, outstanding=self._outstanding(), issuing=self._issuing, blocks=blocks)
+            outstanding, late = self._outstanding()
+            return replace(self._counts, outstanding=outstanding, late=late, issuing=self._issuing, blocks=blocks)
 
     def __enter__(self) -> TransferClient:
         return self
@@ -200,61 +203,13 @@ class TransferClient:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    # -- the thread that takes results ---------------------------------------------------------------------------
-
-    def _receive(self) -> None:
-        """Take results until the end. What was taken is handled before the next is asked for."""
-        self._receiver = threading.get_ident()
-        try:
-            while not self._is_over():
-                result = self._port.result(_LOOK_S)
-                if result is not None:
-                    self._handle(result)
-        except BaseException as error:  # noqa: BLE001 - whatever ends this thread, nobody may go on waiting for it
-            self._lose(error)
-
-    def _handle(self, result: TransferResult) -> None:
-        number = result.number if isinstance(result, TransferResult) else None
-        with self._changed:
-            task = self._await_number(number)
-            if task is None:
-                return
-            if result.outcome not in OUTCOMES:
-                self._count(unreadable=1)
-                result = replace(result, outcome="failed", error=f"the result cannot be read: {result.outcome!r}")
-            calls = self._ended(task, result)
-        self._call(*calls)
-
-    def _await_number(self, number: int | None) -> Task | None:
-        """Return the task of a result. A result may be there before the call that issued its task has returned."""
-        while self._core.phase in ("open", "resetting"):
-            task = None if number is None else self._core.find(number)
-            if task is not None:
-                return task
-            if number is None or not self._issuing:
-                self._count(**{"unreadable" if number is None else "unknown": 1})
-                return None
-            self._changed.wait(None)
-        return None
-
-    def _ended(self, task: Task, result: TransferResult) -> tuple[Swap, list[Callback]]:
-        told = task.told != ""
-        lease = self._core.handle(task, result.outcome)
-        swap = self._swaps.pop(task.index)
-        given = -1 if lease is None else lease.ids[0]
-        self._count(**{result.outcome: 1, "given_up": int(told)})
-        self._blocks._record("Handle", {"task": task.index, "outcome": result.outcome}, {"given": given})
-        calls = [] if told else swap._end(result, lease)
-        self._changed.notify_all()
-        return swap, calls
+    # -- helpers -------------------------------------------------------------------------------------------------
 
     def _after_fork(self) -> None:
         """Nobody takes results in the child: who waits there is told."""
         self._changed = self._blocks._changed
         for swap in self._swaps.values():
             swap._forked(self._runtime.condition(self._changed))
-
-    # -- helpers -------------------------------------------------------------------------------------------------
 
     def _cancel(self, swap: Swap) -> bool:
         with self._changed:
@@ -269,11 +224,8 @@ class TransferClient:
         with contextlib.suppress(FdcommError):  # the end of the port's session withdraws it, too
             self._port.withdraw()
 
-    def _is_receiver(self) -> bool:
-        return self._receiver == threading.get_ident()
-
     def _require_other_thread(self, operation: str) -> None:
-        if self._is_receiver():
+        if self._receiver.is_this_thread():
             raise ProtocolViolationError(
                 f"{operation}: a done callback may not wait: it runs in the thread that takes the results",
                 operation=operation,
@@ -309,12 +261,10 @@ class TransferClient:
                     self._count(callback_errors=1)
                     self._counts = replace(self._counts, last_error=f"{type(error).__name__}: {error}")
 
-    def _is_over(self) -> bool:
-        with self._changed:
-            return self._core.phase in ("lost", "closed")
-
-    def _outstanding(self) -> tuple[int, ...]:
-        return tuple(sorted(task.number for task in self._core.tasks.values() if task.number is not None))
+    def _outstanding(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the numbers of the tasks whose results were not handled, and of those that are late."""
+        known = sorted((task.number, task.late) for task in self._core.tasks.values() if task.number is not None)
+        return tuple(number for number, late in known if not late), tuple(number for number, late in known if late)
 
     def _count(self, **more: int) -> None:
         self._counts = replace(self._counts, **{name: getattr(self._counts, name) + n for name, n in more.items()})

@@ -1,4 +1,5 @@
-"""What the side that gives transfer tasks may rely on: each task that it issued gets exactly one result.
+"""What the side that gives transfer tasks may rely on: each task that it issued gets exactly one result, and, when a
+rank may still be at it then, word of when it has settled.
 
 Protocol: ``spec/transfer.toml``, docs/protocols/transfer.md.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = ("Outcome", "TransferPort", "TransferResult")
+__all__ = ("Outcome", "TransferPort", "TransferResult", "TransferSettled")
 
 Outcome: TypeAlias = Literal["ok", "failed", "cancelled"]
 
@@ -24,6 +25,9 @@ class TransferResult:
         value: When ``ok``, what the handlers returned, one item for each rank, in rank order. Else None.
         error: When ``failed``, the errors in words, each with its rank; when ``cancelled``, why. Else None.
         ranks: When ``failed``, the ranks that failed, are gone, or did not report in time. Else ().
+        running: When ``failed``, the ranks whose handler may still be at it, because it ran over its limit, or was not
+            waited for: what the task writes to may still change. When the last of them has ended, or its process has,
+            a :class:`TransferSettled` says so. Else (): nothing changes any more.
     """
 
     number: int
@@ -31,6 +35,18 @@ class TransferResult:
     value: Any
     error: str | None
     ranks: tuple[int, ...]
+    running: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TransferSettled:
+    """No rank is at a task any more whose result had ``running`` ranks. Comes once, after that result.
+
+    Attributes:
+        number: The task's number.
+    """
+
+    number: int
 
 
 class TransferPort(Protocol):
@@ -47,10 +63,11 @@ class TransferPort(Protocol):
     def withdraw(self) -> tuple[int, ...]:
         """Cancel those tasks of this port that have not started; return their numbers. Their results come too."""
 
-    def result(self, timeout: float | None) -> TransferResult | None:
-        """Return the next result; None when there is none for ``timeout`` seconds. Acknowledges the one before.
+    def news(self, timeout: float | None) -> TransferResult | TransferSettled | None:
+        """Return what is next; None when there is nothing for ``timeout`` seconds. Acknowledges the result before.
 
-        Results come in the order in which tasks ended, exactly one for each task that was issued here.
+        Results come in the order in which tasks ended, exactly one for each task that was issued here. A task that a
+        rank may still be at when its result is taken settles once after that.
         """
 
     def acknowledge(self) -> None:

@@ -107,10 +107,11 @@ class Reset:
 
     def _late(self, deadline: Deadline) -> CommTimeoutError:
         client = self._client
-        numbers = ", ".join(map(str, client._outstanding())) or "none"
+        numbers, late = (", ".join(map(str, some)) or "none" for some in client._outstanding())
         return CommTimeoutError(
-            f"reset: after {deadline.waited():.3g} s tasks are outstanding: {numbers}; calls of the port under way: "
-            f"{client._issuing}. No block was given back; call again, or close the client",
+            f"reset: after {deadline.waited():.3g} s tasks are outstanding: {numbers}; ranks are still at tasks that "
+            f"have failed: {late}; calls of the port under way: {client._issuing}. No block was given back; call "
+            "again, or close the client",
             operation="reset",
             waited_s=deadline.waited(),
         )

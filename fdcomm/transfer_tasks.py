@@ -5,14 +5,16 @@ Protocol: ``spec/transfer.toml``, docs/protocols/transfer.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fdcomm import arguments
-from fdcomm.deadline import DEFAULT, Timeout, timeout_seconds
+from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.errors import PayloadError
 from fdcomm.handle import Handle
-from fdcomm.transfer_port import TransferResult
+from fdcomm.transfer_port import TransferResult, TransferSettled
+from fdcomm.watched import period
 
 __all__ = ("TransferStatistics", "TransferTasks")
 
@@ -28,6 +30,7 @@ class TransferStatistics:
         waiting: Tasks that have not started.
         queued: The oldest of these, 64 at most.
         started: Number, kind and missing ranks of the oldest that have started, 64 at most.
+        unsettled: Number and ranks of the oldest that have ended while ranks may be at them, 64 at most.
         votes: Of each rank, about the next task: "yes", it waits for the others; "no", it is pausing; or "none".
         results: Results that no client has taken.
         in_hand: Results that were taken and not acknowledged.
@@ -40,12 +43,16 @@ class TransferStatistics:
     waiting: int
     queued: tuple[int, ...]
     started: tuple[tuple[int, str, tuple[int, ...]], ...]
+    unsettled: tuple[tuple[int, tuple[int, ...]], ...]
     votes: tuple[str, ...]
     results: int
     in_hand: int
     live: tuple[int, ...]
     lost: tuple[int, ...]
     away: tuple[int, ...]
+
+
+Progress: TypeAlias = Callable[[TransferStatistics], object]
 
 
 class TransferTasks:
@@ -93,7 +100,8 @@ class TransferTasks:
     def abandon(self, number: int) -> bool:
         """Do not wait any longer for ranks that have not reported a started task: it fails without them.
 
-        They may be at it still, so what the task uses must not be used again before the next pause has been reached.
+        They may be at it still, so what the task writes to must not be used before it has settled: the result's
+        ``running``, :meth:`settled`.
 
         Returns:
             False when the task has not started, has ended, or is not this handle's.
@@ -102,14 +110,44 @@ class TransferTasks:
         which = arguments.number(number, "number", name)
         return bool(self._queue._act(_PROTOCOL, "abandon", which, name=name))
 
-    def result(self, timeout: Timeout = DEFAULT) -> TransferResult | None:
+    def result(
+        self, timeout: Timeout = DEFAULT, *, progress: Progress | None = None, every: float = 1.0
+    ) -> TransferResult | None:
         """Return the next result; None when there is none for ``timeout`` seconds. Acknowledges the one before.
 
-        A value that cannot be unpickled here makes the result ``failed``, with the ranks that returned it.
+        A value that cannot be unpickled here makes the result ``failed``, with the ranks that returned it. Where
+        ``running`` names ranks, :meth:`settled` tells when they have ended.
+
+        Args:
+            timeout: Seconds to wait.
+            progress: Called while nothing has come, with :meth:`statistics`. When it raises, the wait ends with that
+                error, and whatever comes then is for the next call.
+            every: Seconds between two of its calls.
         """
-        name = "transfer.result"
-        limit = timeout_seconds(timeout, name)
-        taken = self._queue._act(_PROTOCOL, "result", limit, timeout=limit, name=name)
+        taken = self._wait("result", timeout, progress, every)
+        return None if taken is None else self._result(*taken)
+
+    def settled(
+        self, timeout: Timeout = DEFAULT, *, progress: Progress | None = None, every: float = 1.0
+    ) -> int | None:
+        """Return the number of a task that has settled; None when none does for ``timeout`` seconds.
+
+        That is each task once whose result named ``running`` ranks, as soon as none of them is at it: their handlers
+        have ended, or their processes. What it writes to does not change any more. Arguments as of :meth:`result`.
+        """
+        number: int | None = self._wait("settled", timeout, progress, every)
+        return number
+
+    def news(
+        self, timeout: Timeout = DEFAULT, *, progress: Progress | None = None, every: float = 1.0
+    ) -> TransferResult | TransferSettled | None:
+        """Return what is next: of :meth:`settled`, else of :meth:`result`. None: nothing for ``timeout`` seconds.
+
+        Acknowledges the result before. Arguments as of :meth:`result`.
+        """
+        taken = self._wait("news", timeout, progress, every)
+        if isinstance(taken, int):
+            return TransferSettled(taken)
         return None if taken is None else self._result(*taken)
 
     def acknowledge(self) -> None:
@@ -128,6 +166,7 @@ class TransferTasks:
             waiting=view["waiting"],
             queued=tuple(view["queued"]),
             started=tuple((number, kind, tuple(ranks)) for number, kind, ranks in view["started"]),
+            unsettled=tuple((number, tuple(ranks)) for number, ranks in view["unsettled"]),
             votes=tuple(view["votes"]),
             results=view["results"],
             in_hand=view["in_hand"],
@@ -136,8 +175,29 @@ class TransferTasks:
             away=tuple(view["away"]),
         )
 
+    def _wait(self, action: str, timeout: Timeout, progress: Progress | None, every: float) -> Any:
+        name = f"transfer.{action}"
+        limit = timeout_seconds(timeout, name)
+        if progress is None:
+            return self._queue._act(_PROTOCOL, action, limit, timeout=limit, name=name)
+        arguments.function(progress, "progress", name)
+        slice_s = period(every, name)
+        deadline = Deadline(limit, self._queue._runtime.monotonic)
+        while True:
+            left = deadline.remaining()
+            look = slice_s if left is None else min(left, slice_s)
+            found = self._queue._act(_PROTOCOL, action, look, timeout=look, name=name)
+            if found is not None or deadline.expired():
+                return found
+            progress(self.statistics())
+
     def _result(
-        self, number: int, state: str, reports: list[tuple[int, bool, bytes]], without: tuple[int, ...]
+        self,
+        number: int,
+        state: str,
+        reports: list[tuple[int, bool, bytes]],
+        without: tuple[int, ...],
+        running: tuple[int, ...],
     ) -> TransferResult:
         if state == "cancelled":
             return TransferResult(number, "cancelled", None, "withdrawn before it started; no rank does it", ())
@@ -154,4 +214,4 @@ class TransferTasks:
         if not wrong:
             return TransferResult(number, "ok", values, None, ())
         text = "; ".join(f"rank {rank}: {wrong[rank]}" for rank in sorted(wrong))
-        return TransferResult(number, "failed", None, text, tuple(sorted(wrong)))
+        return TransferResult(number, "failed", None, text, tuple(sorted(wrong)), tuple(running))

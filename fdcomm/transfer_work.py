@@ -5,63 +5,20 @@ Protocol: ``spec/transfer.toml``; the counting itself is ``fdcomm.core.rank_task
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
 from fdcomm.core.rank_tasks import Begun, RankTasks
-from fdcomm.deadline import DEFAULT, Deadline, Timeout
-from fdcomm.errors import CommTimeoutError, FdcommError, ForkedHandleError, HandlerTimeoutError, JobCancelledError
+from fdcomm.deadline import Deadline
+from fdcomm.errors import CommTimeoutError, ForkedHandleError, JobCancelledError
 from fdcomm.forksafety import close_in_child
 from fdcomm.handle import Handle
 from fdcomm.jobs import Job
+from fdcomm.transfer_task import Handler, Progress, Running, Stage, TransferTask, in_words, too_long
 
-__all__ = ("Handler", "Progress", "Running", "Stage", "TransferTask", "Work", "in_words")
+__all__ = ("Work",)
 
 PROTOCOL: Final = "transfer"
-
-Stage: TypeAlias = Literal["taken", "started", "done", "failed"]
-Progress: TypeAlias = Callable[[int, str, Stage], None]
-
-
-class TransferTask:
-    """A task as its handler gets it.
-
-    Attributes:
-        number: As ``issue`` returned it.
-        kind: As it was issued.
-        payload: What was issued.
-    """
-
-    __slots__ = ("_job", "kind", "number", "payload")
-
-    def __init__(self, number: int, kind: str, payload: Any, job: Job) -> None:
-        self.number = number
-        self.kind = kind
-        self.payload = payload
-        self._job = job
-
-    @property
-    def cancelled(self) -> bool:
-        """True while a pause tells jobs to end, and when the host is gone. No round trip."""
-        return self._job.cancelled
-
-    def checkpoint(self, timeout: Timeout = DEFAULT) -> None:
-        """Where the handler may stop for a while: see ``Job.checkpoint``. Raises JobCancelledError at an abort."""
-        self._job.checkpoint(timeout)
-
-
-Handler: TypeAlias = Callable[[TransferTask], Any]
-
-
-@dataclass(slots=True)
-class Running:
-    """A handler that runs: since when, and whether its limit is over."""
-
-    number: int
-    kind: str
-    since: float
-    overdue: bool = False
 
 
 class Work:
@@ -111,6 +68,7 @@ class Work:
             if refusal is None:
                 self._start_threads(kind)
             else:
+                self._tasks.finish(number)
                 self._claim_report(begun)
             self._changed.notify_all()
         if refusal is not None:
@@ -187,20 +145,23 @@ class Work:
             interrupt = None if isinstance(error, Exception) else error
         with self._changed:
             del self._running[begun.kind]
+            self._tasks.finish(begun.number)
             fresh = self._claim_report(begun, ok=ok)
             while not fresh and begun.number in self._reporting:  # the limit was over, and its report is under way
                 self._changed.wait()
         if fresh:
             self._report(begun, ok, said)
+        else:
+            self._settle(begun)
         if interrupt is not None:
             raise interrupt
 
     def _end_job(self, begun: Begun[Job]) -> None:
-        """JobDone: after the report, whatever became of it."""
+        """JobDone: after all that the host had to be told, whatever became of it."""
         with self._changed:
             if begun.number not in self._tasks.jobs:
                 return
-            begun.told = True
+            begun.told, begun.running, begun.owes = True, False, False
             job = self._tasks.job_done(begun.number)
             self._changed.notify_all()
         job.done()
@@ -219,20 +180,24 @@ class Work:
                     ends = [run.since + limit for run in self._running.values() if not run.overdue]
                     self._changed.wait(max(0.0, min(ends) - self._runtime.monotonic()) if ends else None)
                     late = self._overdue(limit)
-            for begun, words, ends_now in late:
-                self._fail(begun, words, ends=ends_now)
+            for begun, words, waits in late:
+                self._fail(begun, words, ends=waits)
 
     def _overdue(self, limit: float) -> list[tuple[Begun[Job], bytes, bool]]:
-        """Claim the reports of what runs too long, and of what waits behind it: ``(task, words, not running)``."""
+        """Claim the reports of what runs too long, and of what waits behind it: ``(task, words, it waits)``."""
         now, found = self._runtime.monotonic(), []
         for run in self._running.values():
             if run.overdue or now < run.since + limit:
                 continue
             run.overdue = True
             for begun in [begun for begun in self._tasks.jobs.values() if begun.kind == run.kind]:
-                if self._claim_report(begun):
-                    words = in_words(_too_long(begun.number, run, limit))
-                    found.append((begun, words, begun.number != run.number))
+                waits = begun.number != run.number
+                if begun.told:
+                    continue
+                if waits:
+                    self._tasks.finish(begun.number)  # it will not be called
+                self._claim_report(begun, overdue=not waits)
+                found.append((begun, in_words(too_long(begun.number, run, limit)), waits))
         return found
 
     def _refusal(self, number: int, kind: str, stuck: Running | None) -> bytes | None:
@@ -241,17 +206,17 @@ class Work:
             known = ", ".join(sorted(self._handlers))
             return f"KeyError: this rank has no handler of kind {kind!r}; it has {known}".encode()
         if stuck is not None and stuck.overdue:
-            return in_words(_too_long(number, stuck, self._limit_s or 0.0))
+            return in_words(too_long(number, stuck, self._limit_s or 0.0))
         return None
 
     # -- reports -------------------------------------------------------------------------------------------------
 
-    def _claim_report(self, begun: Begun[Job], *, ok: bool = False) -> bool:
+    def _claim_report(self, begun: Begun[Job], *, ok: bool = False, overdue: bool = False) -> bool:
         """Return True for the one who reports the task; the job does not end before that."""
-        if begun.told:
+        number = begun.number
+        if not (self._tasks.overdue(number) if overdue else self._tasks.tell(number, ok=ok)):
             return False
-        self._tasks.tell(begun.number, ok=ok)
-        self._reporting.add(begun.number)
+        self._reporting.add(number)
         return True
 
     def _fail(self, begun: Begun[Job], words: bytes, *, ends: bool) -> None:
@@ -267,7 +232,10 @@ class Work:
     def _report(self, begun: Begun[Job], ok: bool, said: bytes) -> None:
         number = begun.number
         try:
-            counted = self._queue._act(PROTOCOL, "report", number, ok, said, name="transfer.report")
+            if begun.owes:
+                counted = self._queue._act(PROTOCOL, "overdue", number, said, name="transfer.report")
+            else:
+                counted = self._queue._act(PROTOCOL, "report", number, ok, said, name="transfer.report")
         finally:
             with self._changed:
                 self._reporting.discard(number)
@@ -276,6 +244,13 @@ class Work:
             self.counts["done" if ok else "failed"] += 1
             self.counts["dropped"] += not counted
         self._tell_progress(number, begun.kind, "done" if ok else "failed")
+
+    def _settle(self, begun: Begun[Job]) -> None:
+        """The handler of an overdue task has ended: what it wrote to is its client's again."""
+        self._queue._act(PROTOCOL, "settle", begun.number, name="transfer.report")
+        with self._changed:
+            self._tasks.settle(begun.number)
+        self._tell_progress(begun.number, begun.kind, "settled")
 
     def _tell_progress(self, number: int, kind: str, stage: Stage) -> None:
         if self._progress is not None:
@@ -299,15 +274,3 @@ class Work:
         if self._limit_s is not None and "" not in self._threads:
             self._threads.add("")
             self._runtime.spawn(self._watch, f"fdcomm-transfer-{rank}-limits")
-
-
-def in_words(error: BaseException) -> bytes:
-    """Return an error as a report has it."""
-    return f"{type(error).__name__}: {error}".encode(errors="backslashreplace")
-
-
-def _too_long(number: int, run: Running, limit: float) -> FdcommError:
-    what = f"the handler of kind {run.kind!r} has run for more than {limit:g} s"
-    if number != run.number:
-        what += f", with task {run.number}; this one waited behind it"
-    return HandlerTimeoutError(what, operation="transfer")

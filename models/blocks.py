@@ -34,11 +34,14 @@ class Blocks(Model[State]):
             "Register": lambda s: self._each(s, "Register", _register),
             "Refuse": lambda s: self._each(s, "Refuse", _refuse) if self.config.refuses else iter(()),
             "Withdraw": self.withdraw,
-            "Pull": lambda s: self._each(s, "Pull", _from("queued", "taken")),
+            "Pull": lambda s: self._each(s, "Pull", _from("queued", "taken", at=True)),
             "Succeed": lambda s: self._each(s, "Succeed", _from("taken", "posted", "ok")),
             "Fail": lambda s: self._each(s, "Fail", _from("taken", "posted", "failed")),
+            "Overrun": self.overrun,
+            "Quiet": lambda s: self._each(s, "Quiet", _quiet),
             "Receive": lambda s: self._each(s, "Receive", _receive),
             "Handle": self.handle,
+            "Settle": lambda s: self._each(s, "Settle", self._settle),
             "Cancel": self.cancel,
             "BeginReset": lambda s: once("BeginReset", self._begin_reset, s),
             "Rebuild": lambda s: once("Rebuild", self._rebuild, s),
@@ -106,6 +109,11 @@ class Blocks(Model[State]):
         if self.guards.Withdraws:
             yield from self._each(s, "Withdraw", _from("queued", "posted", "cancelled"))
 
+    def overrun(self, s: State) -> Steps:
+        """A task has failed, and ranks are at it still."""
+        if self.config.overruns:
+            yield from self._each(s, "Overrun", _from("taken", "posted", "failed", at=True))
+
     def handle(self, s: State) -> Steps:
         """The receiver handles the result that it has."""
         if s.hand and s.alive and s.phase in SERVING:
@@ -113,9 +121,29 @@ class Blocks(Model[State]):
             if not self.guards.SurvivesBad and s.hand in self.config.bad:
                 yield label, s._replace(alive=False)
             elif task.known:
-                yield label, _given(s, s.hand)._replace(hand=0)
+                yield label, self._given(s, s.hand)._replace(hand=0)
             elif not self.guards.KeepsUnknown:
                 yield label, s._replace(hand=0)
+
+    def _given(self, s: State, number: int) -> State:
+        """The result is handled: blocks are free, but what whoever waits gets, and what ranks may write to."""
+        task = s.tasks[number - 1]
+        late = self.guards.HoldsLate and task.late
+        after = _with(s, number, task._replace(stage="late" if late else "done", told=task.told or task.out))
+        left = task.held - task.written if late else task.held
+        if task.told:
+            return after._replace(free=s.free | left)
+        mine = left & (task.target if task.target and task.out == "ok" else task.source)
+        leases = s.leases | ({Lease(mine, s.gen)} if mine else set())
+        return after._replace(free=s.free | (left - mine), leases=leases)
+
+    def _settle(self, s: State, number: int) -> State | None:
+        """The receiver is told that no rank is at a task any more."""
+        task = s.tasks[number - 1]
+        stages = ("late",) if self.guards.SettlesOnce else ("late", "done")
+        if not s.alive or s.hand or s.phase not in SERVING or not task.late or task.at or task.stage not in stages:
+            return None
+        return _with(s, number, task._replace(stage="done"))._replace(free=s.free | task.written)
 
     # -- who waits, and the ends ---------------------------------------------------------------------------------
 
@@ -140,8 +168,9 @@ class Blocks(Model[State]):
 
     def _counts(self, task: Task) -> bool:
         """Does a reset wait for it?"""
-        passed = {"hand": not self.guards.AwaitsHandled, "issuing": not self.guards.CountsIssuing}
-        return self.guards.AwaitsResults and in_flight(task) and not passed.get(task.stage, False)
+        guards = self.guards
+        passed = {"hand": not guards.AwaitsHandled, "issuing": not guards.CountsIssuing, "late": not guards.AwaitsLate}
+        return guards.AwaitsResults and in_flight(task) and not passed.get(task.stage, False)
 
     def _rebuild(self, s: State) -> State | None:
         if s.phase != "resetting" or any(map(self._counts, s.tasks)):
@@ -173,10 +202,10 @@ def _with(s: State, number: int, task: Task) -> State:
     return s._replace(tasks=replaced(s.tasks, number - 1, task))
 
 
-def _from(stage: str, then: str, out: str = "") -> Callable[[State, int], State | None]:
+def _from(stage: str, then: str, out: str = "", *, at: bool = False) -> Callable[[State, int], State | None]:
     def step(s: State, number: int) -> State | None:
         task = s.tasks[number - 1]
-        return _with(s, number, task._replace(stage=then, out=out)) if task.stage == stage else None
+        return _with(s, number, task._replace(stage=then, out=out, at=at)) if task.stage == stage else None
 
     return step
 
@@ -202,17 +231,12 @@ def _receive(s: State, number: int) -> State | None:
     task = s.tasks[number - 1]
     if not s.alive or s.hand or s.phase not in SERVING or task.stage != "posted":
         return None
-    return _with(s, number, task._replace(stage="hand"))._replace(hand=number)
+    return _with(s, number, task._replace(stage="hand", late=task.at))._replace(hand=number)
 
 
-def _given(s: State, number: int) -> State:
-    """The task is over: its blocks are free, but what whoever waits for it gets."""
+def _quiet(s: State, number: int) -> State | None:
     task = s.tasks[number - 1]
-    after = _with(s, number, task._replace(stage="done", told=task.told or task.out))
-    if task.told:
-        return after._replace(free=s.free | task.held)
-    mine = task.target if task.target and task.out == "ok" else task.source
-    return after._replace(free=s.free | (task.held - mine), leases=s.leases | {Lease(mine, s.gen)})
+    return _with(s, number, task._replace(at=False)) if task.at and task.stage != "taken" else None
 
 
 def _told(s: State, word: str) -> tuple[Task, ...]:

@@ -24,5 +24,8 @@ BUGS: dict[str, Bug[Config]] = dict(
         bug("SurvivesBad", "NobodyWaitsForEver", replace(_NO_RESET, bad=frozenset({1})), liveness=True),
         bug("KeepsUnknown", "NobodyWaitsForEver", _NO_RESET, liveness=True),
         bug("EndTells", "NobodyIsLeft", replace(_NO_RESET, mortal=True)),
+        bug("HoldsLate", "WritersOwn", replace(_NO_RESET, overruns=True)),
+        bug("AwaitsLate", "Conservation", replace(_ONE, overruns=True)),
+        bug("SettlesOnce", "Conservation", replace(_NO_RESET, overruns=True)),
     )
 )

@@ -11,7 +11,7 @@ from models.liveness import Fair, LeadsTo
 
 __all__ = ("action_properties", "fairness", "invariants", "liveness", "sometimes", "sometimes_steps")
 
-_STAGES = ("issuing", "queued", "taken", "posted", "hand", "done", "refused")
+_STAGES = ("issuing", "queued", "taken", "posted", "hand", "late", "done", "refused")
 _OUT = ("", "ok", "failed", "cancelled")
 _TOLD = (*_OUT, "refused", "lost", "closed")
 
@@ -43,10 +43,25 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
                 places.update(task.held)
         return places == Counter(blocks)
 
+    def writers_own(s: State) -> bool:
+        for task in s.tasks:
+            if task.at:
+                others = Counter(s.free)
+                others.update(block for lease in s.leases if lease.gen == s.gen for block in lease.ids)
+                others.update(block for one in s.tasks if one is not task and in_flight(one) for block in one.held)
+                if any(others[block] for block in task.written):
+                    return False
+        return True
+
     def nobody_is_left(s: State) -> bool:
         return s.phase == "open" or all(task.told for task in s.tasks)
 
-    return {"TypeOK": type_ok, "Conservation": conservation, "NobodyIsLeft": nobody_is_left}
+    return {
+        "TypeOK": type_ok,
+        "Conservation": conservation,
+        "WritersOwn": writers_own,
+        "NobodyIsLeft": nobody_is_left,
+    }
 
 
 def action_properties(config: Config) -> dict[str, Callable[[State, Action, State], bool]]:
@@ -65,7 +80,7 @@ def action_properties(config: Config) -> dict[str, Callable[[State, Action, Stat
 
 
 def fairness(config: Config) -> list[Fair[State]]:
-    """Calls of the port return, tasks that were taken end, and the receiver goes on. No task has to be taken."""
+    """Calls of the port return, ranks end what they took, and the receiver goes on. No task has to be taken."""
 
     def of(number: int, *names: str) -> Fair[State]:
         return Fair(f"{names[0]}({number})", lambda s, a: a.name in names and a.param("task") == number)
@@ -73,7 +88,10 @@ def fairness(config: Config) -> list[Fair[State]]:
     def withdrawn(number: int) -> Fair[State]:
         return Fair(f"Withdraw({number})", lambda s, a: a == Action("Withdraw", (("task", number),)) and _resetting(s))
 
-    pairs = (("Accept", "Refuse"), ("Register",), ("Succeed", "Fail"), ("Receive",), ("Handle",))
+    pairs = (
+        *(("Accept", "Refuse"), ("Register",), ("Succeed", "Fail", "Overrun")),
+        *(("Quiet",), ("Receive",), ("Handle",), ("Settle",)),
+    )
     numbers = range(1, (config.max_tasks or 0) + 1)
     found = [of(number, *names) for number in numbers for names in pairs]
     found += [withdrawn(number) for number in numbers]
@@ -108,6 +126,15 @@ def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
         "a task has failed": lambda s: any(task.told == "failed" for task in s.tasks),
         "a result comes before its number": lambda s: bool(s.hand) and not s.tasks[s.hand - 1].known,
     }
+    if config.overruns:
+        found["a task is late, and a rank at it"] = lambda s: any(task.stage == "late" and task.at for task in s.tasks)
+        found["a rank has ended before its late result is handled"] = lambda s: (
+            bool(s.hand) and s.tasks[s.hand - 1].late and not s.tasks[s.hand - 1].at
+        )
+    if config.overruns and config.max_gen != 0:
+        found["a reset waits for a late task"] = lambda s: (
+            _resetting(s) and any(task.stage == "late" for task in s.tasks)
+        )
     if config.max_gen != 0:
         found["a reset waits for a result in the receiver's hand"] = lambda s: _resetting(s) and bool(s.hand)
         found["a reset waits for a call of the port"] = lambda s: (

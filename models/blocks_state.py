@@ -30,11 +30,18 @@ class Task(NamedTuple):
     out: str = ""
     told: str = ""
     known: bool = False
+    at: bool = False
+    late: bool = False
 
     @property
     def held(self) -> frozenset[int]:
         """Return its blocks."""
-        return self.source | self.target
+        return self.written if self.stage == "late" else self.source | self.target
+
+    @property
+    def written(self) -> frozenset[int]:
+        """Return what the ranks may write to."""
+        return self.target or self.source
 
 
 class State(NamedTuple):
@@ -63,6 +70,9 @@ class Guards(Removable):
     SurvivesBad: bool = True
     KeepsUnknown: bool = True
     EndTells: bool = True
+    HoldsLate: bool = True
+    AwaitsLate: bool = True
+    SettlesOnce: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,7 @@ class Config:
     cancels: bool = False
     mortal: bool = False
     closes: bool = False
+    overruns: bool = False
     guards: Guards = field(default_factory=Guards)
 
     def __post_init__(self) -> None:
@@ -109,6 +120,7 @@ class Config:
             "Cancels": self.cancels,
             "Mortal": self.mortal,
             "Closes": self.closes,
+            "Overruns": self.overruns,
             **asdict(self.guards),
         }
 

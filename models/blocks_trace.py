@@ -24,7 +24,8 @@ _SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "Reserve": (("source", "target"), (), ("task",)),
     "Register": (("task",), (), ()),
     "Refuse": (("task",), (), ("back",)),
-    "Handle": (("task",), ("outcome",), ("given",)),
+    "Handle": (("task",), ("outcome", "late"), ("given",)),
+    "Settle": (("task",), (), ()),
     "Cancel": (("task",), (), ()),
     "BeginReset": ((), (), ("told",)),
     "Rebuild": ((), (), ()),
@@ -32,7 +33,7 @@ _SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "Close": ((), (), ("told",)),
 }
 _POST = {"gen", "phase", "free", "leases", "tasks"}
-_OUTCOMES = ("ok", "failed", "cancelled")
+_CAME = (("ok", False), ("failed", False), ("failed", True), ("cancelled", False))
 
 
 class _Follower(Blocks):
@@ -40,7 +41,7 @@ class _Follower(Blocks):
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
-        self.actions = {**self.actions, "Register": self.register}
+        self.actions = {**self.actions, "Register": self.register, "Settle": self.settle}
 
     def register(self, s: State) -> Iterator[Step[State]]:
         """The port has taken the task."""
@@ -55,9 +56,18 @@ class _Follower(Blocks):
         for number, task in enumerate(s.tasks, 1) if s.phase in SERVING else ():
             if task.stage != "queued":
                 continue
-            for out in _OUTCOMES:
-                came = replaced(s.tasks, number - 1, task._replace(stage="hand", out=out))
+            for out, late in _CAME:
+                came = replaced(s.tasks, number - 1, task._replace(stage="hand", out=out, at=late, late=late))
                 yield from super().handle(s._replace(tasks=came, hand=number))
+
+    def settle(self, s: State) -> Iterator[Step[State]]:
+        """The last rank has ended, and the receiver is told."""
+        for number, task in enumerate(s.tasks, 1):
+            if task.stage == "late":
+                quiet = s._replace(tasks=replaced(s.tasks, number - 1, task._replace(at=False)))
+                after = self._settle(quiet, number)
+                if after is not None:
+                    yield Action("Settle", (("task", number),)), after
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -79,6 +89,7 @@ def accept_channel(channel: str, events: list[Event]) -> Verdict:
         cancels=True,
         mortal=True,
         closes=True,
+        overruns=True,
     )
     return reading.ended(judge(_Follower(config), [initial_state(config)], reading.found, channel))
 
@@ -101,8 +112,10 @@ def _observe(event: Event, number: int) -> Observation[State]:
 
     def differs(before: State, after: State) -> str:
         expected = _result(name, args, before, after)
-        if name == "Handle" and after.tasks[args["task"] - 1].out != args["outcome"]:
-            return f"there is no outcome {args['outcome']!r}"
+        if name == "Handle":
+            task = after.tasks[args["task"] - 1]
+            if task.out != args["outcome"] or task.late is not args["late"]:
+                return f"there is no outcome {args['outcome']!r} with late={args['late']!r}"
         if not same_json(result, expected):
             return f"its result was {result}, and the model says {expected}"
         shown = _shown(after)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from models import transfer_moves as moves
 from models import transfer_properties as properties
 from models.kernel import Action, Model, Step, each, once, replaced
+from models.transfer_reports import STEPS
 from models.transfer_state import (
     AWAY,
     CANCELLED,
@@ -66,6 +67,7 @@ class Transfer(Model[State]):
             "Abandon": partial(self._by_number, "Abandon", self.abandon),
             "HandOut": of_client("HandOut", self.hand_out),
             "Acknowledge": of_client("Acknowledge", self.acknowledge),
+            "Settled": self.settled,
             "Gone": of_client("Gone", self.client_gone),
             "Admit": of_rank("Admit", self.admit),
             "Accept": of_rank("Accept", self.accept),
@@ -74,9 +76,7 @@ class Transfer(Model[State]):
             "BackOff": of_rank("BackOff", self.back_off),
             "Release": of_rank("Release", self.release),
             "Start": partial(once, "Start", self.start),
-            "ReportOk": partial(self._by_rank_and_number, "ReportOk", self.report_ok),
-            "ReportFailed": partial(self._by_rank_and_number, "ReportFailed", self.report_failed),
-            "JobDone": partial(self._by_rank_and_number, "JobDone", self.job_done),
+            **{name: partial(self._of_task, name, partial(step, self.config)) for name, step in STEPS.items()},
             "Stop": partial(once, "Stop", partial(moves.stop, self.config)),
             "Order": of_rank("Order", partial(moves.order, self.config)),
             "Still": partial(once, "Still", moves.still),
@@ -104,13 +104,14 @@ class Transfer(Model[State]):
         """The rank goes: its loop when no job is left, or its handle at any time."""
         if rank not in self.config.leavers or s.status[rank] != LIVE or s.spare[rank] or s.jobs[rank]:
             return None
-        return moves.leave_inside(moves.lack(s, rank, STARTED), rank)._replace(status=replaced(s.status, rank, AWAY))
+        s = moves.not_at(moves.lack(s, rank, STARTED), rank)
+        return moves.leave_inside(s, rank)._replace(status=replaced(s.status, rank, AWAY))
 
     def crash(self, s: State, rank: int) -> State | None:
-        """The process is gone; the host has not noticed."""
+        """The process is gone, and writes nothing more; the host has not noticed."""
         if rank not in self.config.mortal or s.status[rank] != LIVE:
             return None
-        return s._replace(status=replaced(s.status, rank, DEAD))
+        return s._replace(status=replaced(s.status, rank, DEAD), running=replaced(s.running, rank, frozenset()))
 
     def fence(self, s: State) -> Steps:
         """The host notices that a process is gone."""
@@ -121,7 +122,10 @@ class Transfer(Model[State]):
         if s.status[rank] != DEAD:
             return None
         states = (QUEUED, STARTED) if self.guards.FenceFrees else ()
-        return moves.leave_inside(moves.lack(s, rank, *states), rank)._replace(status=replaced(s.status, rank, LOST))
+        s = moves.lack(s, rank, *states)
+        if self.guards.FenceSettles:
+            s = moves.not_at(s, rank)
+        return moves.leave_inside(s, rank)._replace(status=replaced(s.status, rank, LOST))
 
     def vanish(self, s: State, rank: int) -> State | None:
         """A process ends that had not done anything here."""
@@ -154,6 +158,7 @@ class Transfer(Model[State]):
                         state=(*s.state, QUEUED),
                         reports=(*s.reports, frozenset()),
                         without=(*s.without, frozenset()),
+                        busy=(*s.busy, frozenset()),
                     ),
                 )
 
@@ -173,21 +178,33 @@ class Transfer(Model[State]):
         if s.owner[number - 1] not in self.config.impatient - s.gone or s.state[number - 1] != STARTED:
             return None
         missing = frozenset(self.ranks) - reported(s, number)
-        return moves.end(s._replace(without=replaced(s.without, number - 1, missing)), number, FAILED)
+        busy = s.busy if self.guards.AbandonHolds else replaced(s.busy, number - 1, frozenset())
+        return moves.end(s._replace(without=replaced(s.without, number - 1, missing), busy=busy), number, FAILED)
 
     def hand_out(self, s: State, client: int) -> State | None:
         """A client takes its next result; the one before was handled."""
         waiting = s.results[client - 1]
         if not waiting:
             return None
-        after = moves.handle(s, client)
+        after, number = moves.handle(s, client), waiting[0]
+        held = s.held[client - 1] | ({number} if s.busy[number - 1] else frozenset())
         return after._replace(
-            results=replaced(s.results, client - 1, waiting[1:]), hand=replaced(s.hand, client - 1, waiting[0])
+            results=replaced(s.results, client - 1, waiting[1:]),
+            hand=replaced(s.hand, client - 1, number),
+            held=replaced(s.held, client - 1, held),
         )
 
     def acknowledge(self, s: State, client: int) -> State | None:
         """A client has handled what it took."""
         return moves.handle(s, client) if s.hand[client - 1] else None
+
+    def settled(self, s: State) -> Steps:
+        """A client is told that no rank is at a task any more whose result it has."""
+        for client, held in enumerate(s.held, 1):
+            for number in sorted(held):
+                if not s.busy[number - 1]:
+                    params = (("client", client), ("number", number))
+                    yield Action("Settled", params), s._replace(held=replaced(s.held, client - 1, held - {number}))
 
     def client_gone(self, s: State, client: int) -> State | None:
         """A client is gone: nobody waits for its tasks."""
@@ -199,6 +216,7 @@ class Transfer(Model[State]):
             state=state,
             results=replaced(s.results, client - 1, ()),
             hand=replaced(s.hand, client - 1, 0),
+            held=replaced(s.held, client - 1, frozenset()),
             gone=s.gone | {client},
         )
 
@@ -256,6 +274,13 @@ class Transfer(Model[State]):
             vote=tuple("none" if yes else vote for yes, vote in zip(begin, s.vote, strict=True)),
             spare=tuple(spare and not yes for yes, spare in zip(begin, s.spare, strict=True)),
             jobs=tuple(jobs | {number} if counts and yes else jobs for yes, jobs in zip(begin, s.jobs, strict=True)),
+            busy=replaced(s.busy, number - 1, frozenset(self.ranks)),
+            running=tuple(
+                s.running[rank] | {number}
+                if self.config.inside and begin[rank] and s.status[rank] == LIVE
+                else s.running[rank]
+                for rank in self.ranks
+            ),
         )
 
     def _is_ready(self, s: State, rank: int) -> bool:
@@ -264,48 +289,12 @@ class Transfer(Model[State]):
     def _can_start(self, s: State) -> bool:
         return QUEUED in s.state and (all if self.guards.Agreed else any)(vote == "yes" for vote in s.vote)
 
-    # -- from started to ended -----------------------------------------------------------------------------------
-
-    def report_ok(self, s: State, rank: int, number: int) -> State | None:
-        """A rank has done a task: the oldest of its kind."""
-        if not self._may_report(s, rank, number):
-            return None
-        older = (m for m in s.jobs[rank] if m < number and s.kind[m - 1] == s.kind[number - 1])
-        if self.guards.InOrder and any(older):
-            return None
-        return moves.report(s, number, Report(rank, True))
-
-    def report_failed(self, s: State, rank: int, number: int) -> State | None:
-        """A rank has failed at a task, or gives it up while its handler still runs."""
-        if rank not in self.config.failing or not self._may_report(s, rank, number):
-            return None
-        if self.guards.FailureTold:
-            return moves.report(s, number, Report(rank, False))
-        return s._replace(jobs=replaced(s.jobs, rank, s.jobs[rank] - {number})) if number in s.jobs[rank] else None
-
-    def job_done(self, s: State, rank: int, number: int) -> State | None:
-        """A rank's job ends; its report was made before."""
-        if s.status[rank] != LIVE or number not in s.jobs[rank]:
-            return None
-        told = rank in reported(s, number) or s.state[number - 1] != STARTED
-        if self.guards.DoneAfterReport and not told:
-            return None
-        return s._replace(jobs=replaced(s.jobs, rank, s.jobs[rank] - {number}))
-
-    def _may_report(self, s: State, rank: int, number: int) -> bool:
-        due = s.state[number - 1] == STARTED or (not self.guards.EndedStays and s.state[number - 1] == FAILED)
-        mine = number in s.jobs[rank] or not (self.config.inside and self.guards.StartCounts)
-        if not self.guards.DoneAfterReport or not self.guards.EndedStays:
-            mine = True
-        lacked = rank in s.without[number - 1] and self.guards.EndedStays
-        return s.status[rank] == LIVE and due and mine and rank not in reported(s, number) and not lacked
-
     # -- helpers -------------------------------------------------------------------------------------------------
 
     def _by_number(self, name: str, step: Callable[[State, int], State | None], s: State) -> Steps:
         return each(name, "number", range(1, len(s.state) + 1), step, s)
 
-    def _by_rank_and_number(self, name: str, step: Callable[[State, int, int], State | None], s: State) -> Steps:
+    def _of_task(self, name: str, step: Callable[[State, int, int], State | None], s: State) -> Steps:
         for rank in self.ranks:
             for number in range(1, len(s.state) + 1):
                 if (after := step(s, rank, number)) is not None:

@@ -23,6 +23,10 @@ BUGS: dict[str, Bug[Config]] = dict(
         bug("FenceFrees", "TasksEnd", _DYING, liveness=True),
         bug("EndedStays", "EndStays", Config(ranks=1, impatient=frozenset({1}))),
         bug("InOrder", "KindInOrder", Config(ranks=1, max_issued=2)),
+        bug("OverdueHeld", "TargetsHeld", Config(ranks=1, slow=frozenset({0}))),
+        bug("AbandonHolds", "FreeIsStill", Config(ranks=1, impatient=frozenset({1}))),
+        bug("FenceSettles", "TasksSettle", Config(ranks=1, mortal=frozenset({0})), liveness=True),
+        bug("DoneAfterSettle", "StillIsQuiet", Config(ranks=1, max_pauses=1, slow=frozenset({0}))),
     )
 )
 """Guard -> the configuration without it, and what fails."""

@@ -23,7 +23,7 @@ from models.transfer_state import (
     reported,
 )
 
-__all__ = ("cancel", "end", "handle", "lack", "leave_inside", "order", "report", "resume", "still", "stop")
+__all__ = ("cancel", "end", "handle", "lack", "leave_inside", "not_at", "order", "report", "resume", "still", "stop")
 
 
 def end(s: State, number: int, how: str) -> State:
@@ -42,10 +42,16 @@ def cancel(s: State, which: Collection[int], *, tells: bool) -> State:
     return s
 
 
-def report(s: State, number: int, said: Report) -> State:
-    """A rank's report comes."""
+def report(s: State, number: int, said: Report, *, stays: bool = False) -> State:
+    """A rank's report comes; ``stays``: it is at the task still."""
     added = replaced(s.reports, number - 1, s.reports[number - 1] | {said})
-    return _settle(s._replace(reports=added), number)
+    s = _end_if_due(s._replace(reports=added), number)
+    return s if stays else s._replace(busy=replaced(s.busy, number - 1, s.busy[number - 1] - {said.rank}))
+
+
+def not_at(s: State, rank: int) -> State:
+    """The rank is at no task any more."""
+    return s._replace(busy=tuple(busy - {rank} for busy in s.busy))
 
 
 def lack(s: State, rank: int, *states: str) -> State:
@@ -53,11 +59,11 @@ def lack(s: State, rank: int, *states: str) -> State:
     for number in numbers(s, *states):
         if rank not in reported(s, number):
             s = s._replace(without=replaced(s.without, number - 1, s.without[number - 1] | {rank}))
-            s = _settle(s, number) if s.state[number - 1] == STARTED else end(s, number, FAILED)
+            s = _end_if_due(s, number) if s.state[number - 1] == STARTED else end(s, number, FAILED)
     return s
 
 
-def _settle(s: State, number: int) -> State:
+def _end_if_due(s: State, number: int) -> State:
     """End a task that waits for nobody any more."""
     if s.state[number - 1] == STARTED and len(reported(s, number) | s.without[number - 1]) < len(s.status):
         return s
@@ -78,6 +84,7 @@ def leave_inside(s: State, rank: int) -> State:
         open=replaced(s.open, rank, False),
         spare=replaced(s.spare, rank, False),
         jobs=replaced(s.jobs, rank, frozenset()),
+        running=replaced(s.running, rank, frozenset()),
     )
 
 

@@ -33,12 +33,12 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
     def type_ok(s: State) -> bool:
         issued = len(s.state)
         return (
-            len(s.owner) == len(s.kind) == len(s.reports) == len(s.without) == issued
+            len(s.owner) == len(s.kind) == len(s.reports) == len(s.without) == len(s.busy) == issued
             and set(s.owner) <= set(clients)
             and set(s.kind) <= set(range(1, config.kinds + 1))
             and set(s.state) <= {QUEUED, STARTED, OK, FAILED, CANCELLED}
             and all(report.rank in ranks for reports in s.reports for report in reports)
-            and all(without <= ranks for without in s.without)
+            and all(found <= ranks for found in (*s.without, *s.busy))
             and all(0 < number <= issued for results in s.results for number in results)
             and all(0 <= number <= issued for number in s.hand)
             and all(0 < number <= issued for number in s.handled)
@@ -47,7 +47,7 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
             and set(s.vote) <= {"none", "yes", "no"}
             and s.phase in ("run", "stop", "still")
             and 0 <= s.pauses <= config.max_pauses
-            and all(0 < number <= issued for jobs in s.jobs for number in jobs)
+            and all(0 < number <= issued for found in (*s.jobs, *s.running, *s.held) for number in found)
         )
 
     def one_result(s: State) -> bool:
@@ -85,7 +85,20 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
         )
 
     def still_is_quiet(s: State) -> bool:
-        return s.phase != "still" or (not any(s.jobs) and not any(s.spare) and STARTED not in s.state)
+        return s.phase != "still" or not (
+            any(s.jobs) or any(s.running) or any(s.spare) or any(s.busy) or STARTED in s.state
+        )
+
+    def targets_held(s: State) -> bool:
+        return all(rank in s.busy[number - 1] for rank, running in enumerate(s.running) for number in running)
+
+    def free_is_still(s: State) -> bool:
+        for number, owner in enumerate(s.owner, 1):
+            taken = s.hand[owner - 1] == number or number in s.handled
+            free = taken and number not in s.held[owner - 1] and owner not in s.gone
+            if free and any(number in running for running in s.running):
+                return False
+        return True
 
     def bounded(s: State) -> bool:
         return len(numbers(s, QUEUED)) <= config.capacity
@@ -98,6 +111,8 @@ def invariants(config: Config) -> dict[str, Callable[[State], bool]]:
         "OkIsWhole": ok_is_whole,
         "AllOrNone": all_or_none,
         "StillIsQuiet": still_is_quiet,
+        "TargetsHeld": targets_held,
+        "FreeIsStill": free_is_still,
         "Bounded": bounded,
     }
 
@@ -146,7 +161,7 @@ def fairness(config: Config) -> list[Fair[State]]:
                 )
             )
         for number in range(1, most + 1):
-            for names in (("ReportOk", "ReportFailed"), ("JobDone",)):
+            for names in (("Finish",), ("ReportOk", "ReportFailed"), ("Settle",), ("JobDone",)):
                 found.append(
                     Fair(
                         f"{names[0]}({rank}, {number})",
@@ -160,8 +175,10 @@ def fairness(config: Config) -> list[Fair[State]]:
 
 def liveness(config: Config) -> dict[str, list[LeadsTo[State]]]:
     """Return the liveness properties: families over the tasks."""
+    tasks = range(1, (config.max_issued or 0) + 1)
     return {
-        "TasksEnd": [_task_ends(number) for number in range(1, (config.max_issued or 0) + 1)],
+        "TasksEnd": [_task_ends(number) for number in tasks],
+        "TasksSettle": [_task_settles(number) for number in tasks],
         "PauseComes": [LeadsTo("PauseComes", lambda s: s.phase == "stop", lambda s: s.phase != "stop")],
     }
 
@@ -176,6 +193,18 @@ def _task_ends(number: int) -> LeadsTo[State]:
         return number <= len(s.state) and (ended(s, number) or (AWAY in s.status and s.state[number - 1] == QUEUED))
 
     return LeadsTo(f"TasksEnd(number={number})", begun, over)
+
+
+def _task_settles(number: int) -> LeadsTo[State]:
+    """Those who may be at a task will not be."""
+
+    def busy(s: State) -> bool:
+        return number <= len(s.busy) and bool(s.busy[number - 1])
+
+    def settled(s: State) -> bool:
+        return number <= len(s.busy) and not s.busy[number - 1]
+
+    return LeadsTo(f"TasksSettle(number={number})", busy, settled)
 
 
 def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
@@ -198,6 +227,13 @@ def sometimes(config: Config) -> dict[str, Callable[[State], bool]]:
         )
     if config.max_issued is None or config.max_issued > 1:
         found["two tasks have started"] = lambda s: s.state.count(STARTED) > 1
+    if config.impatient or config.slow:
+        found["a client waits for a task to settle whose result it has"] = lambda s: any(
+            s.busy[number - 1] for held in s.held for number in held
+        )
+        found["a task has settled whose client has not been told"] = lambda s: any(
+            not s.busy[number - 1] for held in s.held for number in held
+        )
     if config.impatient and config.inside:
         found["a job runs whose task has ended"] = lambda s: any(ended(s, n) for jobs in s.jobs for n in jobs)
     return found

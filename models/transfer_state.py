@@ -46,9 +46,11 @@ class State(NamedTuple):
     state: tuple[str, ...]
     reports: tuple[frozenset[Report], ...]
     without: tuple[frozenset[int], ...]
+    busy: tuple[frozenset[int], ...]
     results: tuple[tuple[int, ...], ...]
     hand: tuple[int, ...]
     handled: frozenset[int]
+    held: tuple[frozenset[int], ...]
     gone: frozenset[int]
     status: tuple[str, ...]
     vote: tuple[str, ...]
@@ -57,6 +59,7 @@ class State(NamedTuple):
     open: tuple[bool, ...]
     spare: tuple[bool, ...]
     jobs: tuple[frozenset[int], ...]
+    running: tuple[frozenset[int], ...]
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class Guards(Removable):
     FenceFrees: bool = True
     EndedStays: bool = True
     InOrder: bool = True
+    OverdueHeld: bool = True
+    AbandonHolds: bool = True
+    FenceSettles: bool = True
+    DoneAfterSettle: bool = True
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class Config:
     mortal: frozenset[int] = frozenset()
     silent: frozenset[int] = frozenset()
     failing: frozenset[int] = frozenset()
+    slow: frozenset[int] = frozenset()
     frail: frozenset[int] = frozenset()
     impatient: frozenset[int] = frozenset()
     hasty: bool = False
@@ -98,8 +106,8 @@ class Config:
     def __post_init__(self) -> None:
         if min(self.ranks, self.clients, self.kinds, self.capacity) < 1:
             raise ValueError(f"ranks, clients, kinds and capacity must be at least 1: {self}")
-        if not (self.leavers | self.mortal | self.silent | self.failing) <= set(range(self.ranks)):
-            raise ValueError(f"leavers, mortal, silent and failing must be ranks below {self.ranks}: {self}")
+        if not (self.leavers | self.mortal | self.silent | self.failing | self.slow) <= set(range(self.ranks)):
+            raise ValueError(f"leavers, mortal, silent, failing and slow must be ranks below {self.ranks}: {self}")
         if not (self.frail | self.impatient) <= set(range(1, self.clients + 1)):
             raise ValueError(f"frail and impatient must be clients from 1 to {self.clients}: {self}")
 
@@ -116,6 +124,7 @@ class Config:
             "Mortal": self.mortal,
             "Silent": self.silent,
             "Failing": self.failing,
+            "Slow": self.slow,
             "Frail": self.frail,
             "Impatient": self.impatient,
             "Hasty": self.hasty,
@@ -133,9 +142,11 @@ def initial_state(config: Config) -> State:
         state=(),
         reports=(),
         without=(),
+        busy=(),
         results=((),) * clients,
         hand=(0,) * clients,
         handled=frozenset(),
+        held=(frozenset(),) * clients,
         gone=frozenset(),
         status=(AWAY,) * n,
         vote=("none",) * n,
@@ -144,6 +155,7 @@ def initial_state(config: Config) -> State:
         open=(False,) * n,
         spare=(False,) * n,
         jobs=(frozenset(),) * n,
+        running=(frozenset(),) * n,
     )
 
 

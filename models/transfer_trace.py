@@ -19,15 +19,16 @@ _SHAPES: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(("Join", "Leave", "Fence", "Vanish", "Reappear"), (_RANK, "")),
     **dict.fromkeys(("Accept", "Refuse", "Return", "BackOff"), (_RANK, "")),
     **dict.fromkeys(("Acknowledge", "Gone"), (_CLIENT, "")),
-    **dict.fromkeys(("ReportOk", "ReportFailed"), (_TASK, "")),
+    **dict.fromkeys(("ReportOk", "ReportFailed", "Overdue", "Settle"), (_TASK, "")),
     "Issue": (("client", "kind"), "number"),
     "Withdraw": (_CLIENT, "numbers"),
     "Clear": ((), "numbers"),
     "Abandon": (("number",), ""),
     "HandOut": (_CLIENT, "number"),
+    "Settled": (("client", "number"), ""),
     "Start": ((), "number"),
 }
-_POST = {"issued", "queued", "started", "votes", "results", "lost"}
+_POST = {"issued", "queued", "started", "votes", "results", "lost", "busy", "held"}
 
 
 def accept_channel(channel: str, events: list[Event]) -> Verdict:
@@ -61,6 +62,7 @@ def _config(ranks: int, capacity: int, events: Iterable[Event]) -> Config:
         mortal=everybody,
         silent=everybody,
         failing=everybody,
+        slow=everybody,
         frail=clients,
         impatient=clients,
         hasty=True,
@@ -123,4 +125,6 @@ def _shown(s: State) -> dict[str, Any]:
             for client in sorted(set(s.owner) - s.gone)
         ],
         "lost": [rank for rank, status in enumerate(s.status) if status == LOST],
+        "busy": [[number, sorted(busy)] for number, busy in enumerate(s.busy, 1) if busy],
+        "held": [[client, sorted(s.held[client - 1])] for client in sorted(set(s.owner) - s.gone)],
     }

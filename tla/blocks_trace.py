@@ -24,6 +24,7 @@ _SHAPES: dict[str, tuple[tuple[str, ...], str]] = {
     "Register": (("task",), ""),
     "Refuse": (("task",), "back"),
     "Handle": (("task",), "given"),
+    "Settle": (("task",), ""),
     "Cancel": (("task",), ""),
     "BeginReset": ((), "told"),
     "Rebuild": ((), ""),
@@ -32,9 +33,9 @@ _SHAPES: dict[str, tuple[tuple[str, ...], str]] = {
 }
 _GUARDS = (
     *("AwaitsHandled", "AwaitsResults", "CountsIssuing", "LeasesEnd", "KeepsUntilResult", "TellsWaiters"),
-    *("Withdraws", "SurvivesBad", "KeepsUnknown", "EndTells"),
+    *("Withdraws", "SurvivesBad", "KeepsUnknown", "EndTells", "HoldsLate", "AwaitsLate", "SettlesOnce"),
 )
-_INVARIANTS = ("Conservation", "NobodyIsLeft", "Progress")
+_INVARIANTS = ("Conservation", "WritersOwn", "NobodyIsLeft", "Progress")
 _PROPERTIES = ("AnswersStay", "StaleMovesNothing")
 _OUTCOMES = ("ok", "failed", "cancelled")
 _PHASES = ("open", "resetting", "lost", "closed")
@@ -72,13 +73,15 @@ class _Encoder:
         if name not in _SHAPES:
             raise Malformed(f"{name!r} is not an action that a client can see")
         params, found = _SHAPES[name]
-        args = exact_parts("args", event.get("args"), {*params, *(("outcome",) if name == "Handle" else ())})
+        args = exact_parts("args", event.get("args"), {*params, *(("outcome", "late") if name == "Handle" else ())})
         result = exact_parts("result", event.get("result"), {found} if found else set())
         post = exact_parts("post", event.get("post"), {"gen", "phase", "free", "leases", "tasks"})
         outcome = args.get("outcome", "")
         if name == "Handle" and outcome not in _OUTCOMES:
             raise Malformed(f"there is no outcome {outcome!r}")
-        two = [self.parameter(key, args[key]) for key in params] + [0, 0]
+        if name == "Handle" and type(args["late"]) is not bool:
+            raise Malformed(f"late must be true or false, not {args['late']!r}")
+        two = [self.parameter(key, args[key]) for key in params] + [int(args.get("late", False)), 0]
         if name == "Allocate":
             self.sizes |= {two[1]} - {0}
         shown = self.found(found, result.get(found))
@@ -166,6 +169,7 @@ def _config(runs: Sequence[Encoded]) -> str:
         "Cancels": True,
         "Mortal": True,
         "Closes": True,
+        "Overruns": True,
         **dict.fromkeys(_GUARDS, True),
     }
     return config_of(constants, _INVARIANTS, _PROPERTIES)

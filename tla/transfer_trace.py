@@ -21,20 +21,22 @@ _SHAPES: dict[str, tuple[set[str], str]] = {
     **dict.fromkeys(("Join", "Leave", "Fence", "Vanish", "Reappear"), (_RANK, "")),
     **dict.fromkeys(("Accept", "Refuse", "Return", "BackOff"), (_RANK, "")),
     **dict.fromkeys(("Acknowledge", "Gone"), (_CLIENT, "")),
-    **dict.fromkeys(("ReportOk", "ReportFailed"), (_TASK, "")),
+    **dict.fromkeys(("ReportOk", "ReportFailed", "Overdue", "Settle"), (_TASK, "")),
     "Issue": ({"client", "kind"}, "number"),
     "Withdraw": (_CLIENT, "numbers"),
     "Clear": (set(), "numbers"),
     "Abandon": ({"number"}, ""),
     "HandOut": (_CLIENT, "number"),
+    "Settled": ({"client", "number"}, ""),
     "Start": (set(), "number"),
 }
 _GUARDS = (
     *("Agreed", "RefusalFrees", "StartCounts", "DoneAfterReport", "WithdrawTells"),
     *("KeepsStarted", "FailureTold", "FenceFrees", "EndedStays", "InOrder"),
+    *("OverdueHeld", "AbandonHolds", "FenceSettles", "DoneAfterSettle"),
 )
 _INVARIANTS = ("OneResult", "OncePerRank", "CancelledUntouched", "OkIsWhole", "Bounded", "Progress")
-_PARTS = {"issued", "queued", "started", "votes", "results", "lost"}
+_PARTS = {"issued", "queued", "started", "votes", "results", "lost", "busy", "held"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,13 @@ class _Encoder:
     def after(self, post: Event) -> tuple[Any, ...]:
         """Return the variables that were recorded after the event."""
         started, results, votes = post["started"], post["results"], post["votes"]
-        for what, rows, size in (("started", started, 4), ("results", results, 2)):
+        busy, held = post["busy"], post["held"]
+        for what, rows, size in (
+            ("started", started, 4),
+            ("results", results, 2),
+            ("busy", busy, 2),
+            ("held", held, 2),
+        ):
             if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == size for row in rows):
                 raise Malformed(f"{what} must be a list of lists of {size}")
             if [row[0] for row in rows] != sorted({number(row[0], _UNBOUNDED) for row in rows}):
@@ -97,6 +105,8 @@ class _Encoder:
             tuple(votes),
             frozenset((row[0], self.posted(row[1])) for row in results),
             ordered_ranks(post["lost"], self.ranks),
+            frozenset((row[0], ordered_ranks(row[1], self.ranks)) for row in busy),
+            frozenset((row[0], frozenset(self.numbers(row[1]))) for row in held),
         )
 
     @staticmethod
@@ -142,7 +152,7 @@ def _config(runs: Sequence[Encoded]) -> str:
         "MaxIssued": _UNBOUNDED,
         "Capacity": runs[0].capacity,
         "MaxPauses": 0,
-        **dict.fromkeys(("Leavers", "Mortal", "Silent", "Failing"), everybody),
+        **dict.fromkeys(("Leavers", "Mortal", "Silent", "Failing", "Slow"), everybody),
         **dict.fromkeys(("Frail", "Impatient"), frozenset(range(1, clients + 1))),
         "Hasty": True,
         "Inside": False,

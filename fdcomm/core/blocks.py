@@ -2,14 +2,15 @@
 
 One method per action of ``spec/blocks.toml`` (``tla/blocks/Blocks.tla``). A block is in exactly one place: free, in a
 lease that somebody has, or in a task in flight. Every change of place is checked, so no block can be there twice.
+What a rank may still write to after its task's result was handled is the late task's, until that has settled.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal, TypeAlias
 
+from fdcomm.core.block_tasks import Lease, Task
 from fdcomm.errors import ConfigError, ProtocolViolationError
 
 __all__ = ("OUTCOMES", "Blocks", "Lease", "Phase", "Task")
@@ -19,42 +20,6 @@ Phase: TypeAlias = Literal["open", "resetting", "lost", "closed"]
 OUTCOMES = ("ok", "failed", "cancelled")
 _FREE, _LEASED, _IN_TASK = 0, 1, 2
 _PLACES = ("free", "leased", "in a task")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lease:
-    """Blocks that somebody has, until they are freed, given to a task, or taken back by a reset.
-
-    Attributes:
-        ids: The blocks, in order.
-        generation: How many resets there had been when they were handed out.
-    """
-
-    ids: tuple[int, ...]
-    generation: int
-
-
-@dataclass(slots=True, eq=False)
-class Task:
-    """A task that was issued.
-
-    Attributes:
-        index: From 1, in the order of the reserves.
-        target: None: the source stays with the issuer.
-        number: The port's number; None until its call has returned.
-        told: What the issuer was told; "" until then.
-    """
-
-    index: int
-    source: Lease
-    target: Lease | None
-    number: int | None = None
-    told: str = ""
-
-    @property
-    def leases(self) -> tuple[Lease, ...]:
-        """What its blocks were before."""
-        return (self.source,) if self.target is None else (self.source, self.target)
 
 
 class Blocks:
@@ -73,6 +38,7 @@ class Blocks:
         self.tasks: dict[int, Task] = {}
         """Tasks in flight, by index."""
         self._numbers: dict[int, Task] = {}
+        self._late: dict[int, Task] = {}
         self._place = bytearray(device + host)
         self._heaps = (list(range(device)), list(range(device, device + host)))
 
@@ -146,31 +112,57 @@ class Blocks:
         return True
 
     def find(self, number: int) -> Task | None:
-        """Return the task in flight that the port knows under this number."""
+        """Return the task that the port knows under this number, and whose result was not handled."""
         return self._numbers.get(number)
+
+    def find_late(self, number: int) -> Task | None:
+        """Return the late task that the port knows under this number."""
+        return self._late.get(number)
 
     # -- results, and who waits ----------------------------------------------------------------------------------
 
-    def handle(self, task: Task, outcome: str) -> Lease | None:
-        """Handle: the task is over. Returns what its issuer has now; None when it was told something before."""
-        if outcome not in OUTCOMES:
-            raise ProtocolViolationError(f"Handle: {outcome!r} is no outcome")
-        if self.phase not in ("open", "resetting"):
-            raise ProtocolViolationError(f"Handle: the client is {self.phase}")
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
+        """Handle: the task has ended; ``late``: it has failed, and ranks may be at it until :meth:`settle`.
+
+        Returns what its issuer has now; None when it was told something before, or when all that it gave may be
+        written to: then it is free later.
+        """
+        if outcome not in OUTCOMES or (late and outcome != "failed"):
+            raise ProtocolViolationError(f"Handle: {outcome!r} is no outcome{', or none of a late task' * late}")
+        self._require_serving("Handle")
         if task.number is None or self._numbers.get(task.number) is not task:
             raise ProtocolViolationError(f"Handle: task {task.index} is over, or has no number yet")
         del self._numbers[task.number]
-        del self.tasks[task.index]
+        if late:
+            task.late = True
+            self._late[task.number] = task
+        else:
+            del self.tasks[task.index]
+        left = [lease for lease in task.leases if not (late and lease is task.written)]
         mine = None
         if not task.told:
             task.told = outcome
-            mine = task.source if task.target is None or outcome != "ok" else task.target
-        for lease in task.leases:
+            wanted = task.source if task.target is None or outcome != "ok" else task.target
+            mine = wanted if wanted in left else None
+        for lease in left:
             if lease is mine:
                 self._give(lease)
             else:
                 self._release(lease, _IN_TASK)
         return mine
+
+    def settle(self, task: Task) -> None:
+        """Settle: no rank is at a late task any more. What it had is free.
+
+        Raises:
+            ProtocolViolationError: It is not late, or there was an end.
+        """
+        self._require_serving("Settle")
+        if task.number is None or self._late.get(task.number) is not task:
+            raise ProtocolViolationError(f"Settle: task {task.index} is not late")
+        del self._late[task.number]
+        del self.tasks[task.index]
+        self._release(task.written, _IN_TASK)
 
     def cancel(self, task: Task) -> bool:
         """Cancel: its issuer gives up. False when it has been told something."""
@@ -226,7 +218,7 @@ class Blocks:
         """
         where = [(_FREE, block) for heap in self._heaps for block in heap]
         where += [(_LEASED, block) for lease in self.leases.values() for block in lease.ids]
-        where += [(_IN_TASK, block) for task in self.tasks.values() for lease in task.leases for block in lease.ids]
+        where += [(_IN_TASK, block) for task in self.tasks.values() for lease in task.held for block in lease.ids]
         wanted = [(place, block) for block, place in enumerate(self._place)]
         if sorted(where, key=lambda item: item[1]) != wanted:
             raise ProtocolViolationError(f"the lists have {sorted(where)}, and the blocks are {wanted}")
@@ -235,6 +227,10 @@ class Blocks:
 
     def _require_open(self, action: str) -> None:
         if self.phase != "open":
+            raise ProtocolViolationError(f"{action}: the client is {self.phase}")
+
+    def _require_serving(self, action: str) -> None:
+        if self.phase not in ("open", "resetting"):
             raise ProtocolViolationError(f"{action}: the client is {self.phase}")
 
     def _require_issuing(self, task: Task, action: str) -> None:
@@ -274,7 +270,6 @@ class Blocks:
         return told
 
     def _end(self, action: str, phase: Phase) -> list[Task]:
-        if self.phase not in ("open", "resetting"):
-            raise ProtocolViolationError(f"{action}: the client is {self.phase}")
+        self._require_serving(action)
         self.phase = phase
         return self._tell(phase)

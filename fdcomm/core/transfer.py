@@ -1,62 +1,23 @@
 """The transfer protocol as a pure object: the part in the host. Tasks start in all ranks or in none.
 
 One method per action of ``spec/transfer.toml`` (``tla/transfer/Transfer.tla``) that a host sees; what a rank does
-inside is ``fdcomm.core.rank_tasks``. A task whose result was handled is forgotten.
+inside is ``fdcomm.core.rank_tasks``. A task whose result was handled, and which no rank may be at, is forgotten.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, TypeVar
 
 from fdcomm.core.members import Members
+from fdcomm.core.transfer_state import Client, State, Task, Vote
 from fdcomm.errors import ConfigError, ProtocolViolationError
 
-__all__ = ("State", "Task", "Transfer", "Vote")
+__all__ = ("Transfer",)
 
 P = TypeVar("P")
 
-State: TypeAlias = Literal["queued", "started", "ok", "failed", "cancelled"]
-Vote: TypeAlias = Literal["none", "yes", "no"]
-
 DEFAULT_CAPACITY: Final = 1 << 16
-
-
-@dataclass(slots=True, eq=False)
-class Task(Generic[P]):
-    """A task that was issued.
-
-    Attributes:
-        number: From 1.
-        owner: The client that issued it.
-        kind: Ranks do the tasks of one kind in order.
-        payload: What the ranks take.
-        values: Rank -> what it reported of its success.
-        errors: Rank -> what it reported of its failure.
-        without: Ranks that will not report.
-    """
-
-    number: int
-    owner: int
-    kind: str
-    payload: P
-    state: State = "queued"
-    values: dict[int, P] = field(default_factory=dict)
-    errors: dict[int, P] = field(default_factory=dict)
-    without: set[int] = field(default_factory=set)
-
-    def reported(self, rank: int) -> bool:
-        """Return True when the rank has reported."""
-        return rank in self.values or rank in self.errors
-
-
-@dataclass(slots=True)
-class _Client(Generic[P]):
-    results: deque[Task[P]] = field(default_factory=deque)
-    hand: Task[P] | None = None
-    unacknowledged: int = 0
 
 
 class Transfer(Members, Generic[P]):
@@ -70,7 +31,8 @@ class Transfer(Members, Generic[P]):
         self.issued = 0
         self.queued: dict[int, Task[P]] = {}
         self.started: dict[int, Task[P]] = {}
-        self.clients: dict[int, _Client[P]] = {}
+        self.busy: dict[int, Task[P]] = {}
+        self.clients: dict[int, Client[P]] = {}
         self.votes: list[Vote] = ["none"] * ranks
 
     # -- members -------------------------------------------------------------------------------------------------
@@ -80,17 +42,19 @@ class Transfer(Members, Generic[P]):
         self._come(rank)
 
     def leave(self, rank: int) -> None:
-        """Leave: the rank will not report what it has not reported."""
+        """Leave: the rank will not report what it has not reported, and is at no task any more."""
         self._require_live(rank, "Leave")
         self.live.discard(rank)
         self._lack(rank, self.started)
+        self._not_at(rank, *self.busy.values())
 
     def fence(self, rank: int) -> None:
-        """Fence: the process is gone. What it has not reported fails without it, and so does what waits to start."""
+        """Fence: the process is gone, and at no task any more. What it has not reported, or what waits, fails."""
         self._require_live(rank, "Fence")
         self.live.discard(rank)
         self.lost.add(rank)
         self._lack(rank, {**self.queued, **self.started})
+        self._not_at(rank, *self.busy.values())
 
     def vanish(self, rank: int) -> None:
         """Vanish: the process is gone before it did anything here."""
@@ -117,7 +81,7 @@ class Transfer(Members, Generic[P]):
         self.issued += 1
         task = Task(self.issued, client, kind, payload)
         self.queued[task.number] = task
-        self.clients.setdefault(client, _Client()).unacknowledged += 1
+        self.clients.setdefault(client, Client()).unacknowledged += 1
         return task
 
     def withdraw(self, client: int) -> tuple[Task[P], ...]:
@@ -129,7 +93,10 @@ class Transfer(Members, Generic[P]):
         return self._cancel(self.queued.values())
 
     def abandon(self, number: int, client: int) -> Task[P] | None:
-        """Abandon: end a started task of the client without the ranks that have not reported. None: it has no such."""
+        """Abandon: end a started task of the client without the ranks that have not reported. None: it has no such.
+
+        They may be at it still: ``task.busy``.
+        """
         task = self.started.get(number)
         if task is None or task.owner != client or client not in self.clients:
             return None
@@ -138,13 +105,18 @@ class Transfer(Members, Generic[P]):
         return task
 
     def hand_out(self, client: int) -> Task[P] | None:
-        """HandOut: the client's next result; what it had before was handled. None: there is none."""
+        """HandOut: the client's next result; what it had before was handled. None: there is none.
+
+        If ranks may be at the task, it settles later: :meth:`settled`.
+        """
         box = self.clients.get(client)
         if box is None or not box.results:
             return None
         self._handled(box)
-        box.hand = box.results.popleft()
-        return box.hand
+        box.hand = task = box.results.popleft()
+        if task.busy:
+            box.held.add(task.number)
+        return task
 
     def acknowledge(self, client: int) -> bool:
         """Acknowledge: what the client took last was handled. False when it has handled everything."""
@@ -153,6 +125,15 @@ class Transfer(Members, Generic[P]):
             return False
         self._handled(box)
         return True
+
+    def settled(self, client: int) -> int | None:
+        """Settled: a task that no rank is at any more, and whose result said that some may be. None: there is none."""
+        box = self.clients.get(client)
+        if box is None or not box.settled:
+            return None
+        number = box.settled.popleft()
+        box.held.discard(number)
+        return number
 
     def gone(self, client: int) -> bool:
         """Gone: the client's session has ended. False when it had issued nothing."""
@@ -220,32 +201,56 @@ class Transfer(Members, Generic[P]):
             return None
         task = self.queued.pop(next(iter(self.queued)))
         task.state = "started"
-        self.started[task.number] = task
+        self.started[task.number] = self.busy[task.number] = task
+        task.busy = set(range(self.ranks))
         self.votes = ["none"] * self.ranks
         return task
 
     # -- from started to ended -----------------------------------------------------------------------------------
 
     def report_ok(self, rank: int, number: int, value: P) -> bool:
-        """ReportOk: the rank has done the task. False when the task has ended meanwhile.
+        """ReportOk: the rank has done the task. False when the task has ended meanwhile: then it settles.
 
         Raises:
             ProtocolViolationError: The task has not started, or the rank has reported it.
         """
         task = self._reportable(rank, number, "ReportOk")
-        if task is None:
-            return False
-        task.values[rank] = value
-        self._settle(task)
-        return True
+        if task is not None:
+            task.values[rank] = value
+            self._not_at(rank, task)
+            self._end_if_due(task)
+        return task is not None
 
     def report_failed(self, rank: int, number: int, error: P) -> bool:
         """ReportFailed: the rank has failed at the task. As :meth:`report_ok`."""
         task = self._reportable(rank, number, "ReportFailed")
-        if task is None:
+        if task is not None:
+            task.errors[rank] = error
+            self._not_at(rank, task)
+            self._end_if_due(task)
+        return task is not None
+
+    def overdue(self, rank: int, number: int, error: P) -> bool:
+        """Overdue: the rank has failed at the task, and is at it still. As :meth:`report_ok`."""
+        task = self._reportable(rank, number, "Overdue")
+        if task is not None:
+            task.errors[rank] = error
+            self._end_if_due(task)
+        return task is not None
+
+    def settle(self, rank: int, number: int) -> bool:
+        """Settle: the rank is at a task no more that was overdue, or ended without it. False: that was known.
+
+        Raises:
+            ProtocolViolationError: The task waits for the rank's report.
+        """
+        self._require_live(rank, "Settle")
+        task = self.busy.get(number)
+        if task is None or rank not in task.busy:
             return False
-        task.errors[rank] = error
-        self._settle(task)
+        if task.state == "started" and not task.reported(rank):
+            raise ProtocolViolationError(f"Settle: rank {rank} has not reported task {number}")
+        self._not_at(rank, task)
         return True
 
     def awaited(self, task: Task[P]) -> tuple[int, ...]:
@@ -276,11 +281,22 @@ class Transfer(Members, Generic[P]):
             if task.state == "queued":
                 self._end(task, "failed")
             else:
-                self._settle(task)
+                self._end_if_due(task)
 
-    def _settle(self, task: Task[P]) -> None:
+    def _end_if_due(self, task: Task[P]) -> None:
         if not self.awaited(task):
             self._end(task, "failed" if task.without or task.errors else "ok")
+
+    def _not_at(self, rank: int, *tasks: Task[P]) -> None:
+        """The rank is at none of these any more; who waits for the last of them is told."""
+        for task in tasks:
+            task.busy.discard(rank)
+            if task.busy:
+                continue
+            self.busy.pop(task.number, None)
+            box = self.clients.get(task.owner)
+            if box is not None and task.number in box.held:
+                box.settled.append(task.number)
 
     def _cancel(self, tasks: Iterable[Task[P]]) -> tuple[Task[P], ...]:
         found: Collection[Task[P]] = list(tasks)
@@ -298,7 +314,7 @@ class Transfer(Members, Generic[P]):
             box.results.append(task)
 
     @staticmethod
-    def _handled(box: _Client[P]) -> None:
+    def _handled(box: Client[P]) -> None:
         if box.hand is not None:
             box.hand = None
             box.unacknowledged -= 1

@@ -40,7 +40,8 @@ ACTIONS: Final[dict[type[Channel], frozenset[str]]] = {
         | {"report", "take_update", "updated", "put_stats", "stats"}
     ),
     TransferChannel: frozenset(
-        {"issue", "withdraw", "clear", "abandon", "result", "acknowledge", "outstanding", "view"}
-        | {"next_task", "accept", "refuse", "report", "leave"}
+        {"issue", "withdraw", "clear", "abandon", "result", "news", "settled"}
+        | {"acknowledge", "outstanding", "view"}
+        | {"next_task", "accept", "refuse", "report", "overdue", "settle", "leave"}
     ),
 }

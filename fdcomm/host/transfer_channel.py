@@ -4,121 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fdcomm.core.transfer import Task, Transfer
+from fdcomm.core.transfer_state import Task
 from fdcomm.deadline import Deadline
-from fdcomm.errors import CommTimeoutError, PeerLostError, ProtocolViolationError
-from fdcomm.host.members import AnswerChannel, Member, Place
-from fdcomm.host.refusals import ranks_in_words
+from fdcomm.errors import ProtocolViolationError
+from fdcomm.host.members import Member, Place
+from fdcomm.host.transfer_clients import TransferClients, client_of
 
 __all__ = ("TransferChannel",)
-
-_Result = tuple[int, str, "list[tuple[int, bool, bytes]]", tuple[int, ...]]
-"""Number, how it ended, what ranks reported (rank, ok, value or error), the ranks that did not."""
 
 _SHOWN: Final = 64
 """A view names at most so many tasks of each state."""
 
 
-class TransferChannel(AnswerChannel):
-    """The host's part of the transfer protocol."""
+class TransferChannel(TransferClients):
+    """The host's part of the transfer protocol: what ranks do, beside what clients do."""
 
     def __init__(self, place: Place, ranks: int) -> None:
-        self._core: Transfer[bytes] = Transfer(ranks)
+        super().__init__(place, ranks)
         self._given: dict[int, Task[bytes]] = {}
-        self._kinds: dict[str, int] = {}
-        super().__init__(place, self._core, {"ranks": ranks, "capacity": self._core.capacity})
-
-    # -- clients -------------------------------------------------------------------------------------------------
-
-    def issue(self, session: int, kind: str, payload: bytes, timeout: float | None) -> int:
-        """Issue. Returns the task's number.
-
-        Raises:
-            PeerLostError: A rank is gone; nothing was issued.
-            CommTimeoutError: No room came in time; nothing was issued.
-        """
-        core, operation = self._core, "transfer.issue"
-        self._runtime.point("Issue.enter")
-        with self._readable:
-            member = self._member(session, operation)
-            deadline = Deadline(timeout, self._runtime.monotonic)
-            while True:
-                if core.lost:
-                    raise _issue_lost(operation, tuple(sorted(core.lost)), deadline.waited())
-                task = core.issue(_client(member), kind, payload)
-                if task is not None:
-                    break
-                if deadline.expired():
-                    raise CommTimeoutError(
-                        f"{operation}: {core.capacity} tasks wait to start, and none did in {deadline.waited():.1f} s; "
-                        "nothing was issued",
-                        operation=operation,
-                        waited_s=deadline.waited(),
-                    )
-                self._writable.wait(deadline.remaining())
-                self._member(session, operation)
-            known = self._kinds.setdefault(kind, len(self._kinds) + 1)
-            self._record("Issue", {"client": _client(member), "kind": known}, {"number": task.number})
-            self._readable.notify_all()
-            return task.number
-
-    def withdraw(self, session: int) -> tuple[int, ...]:
-        """Withdraw; return the numbers."""
-        with self._readable:
-            client = _client(self._member(session, "transfer.withdraw"))
-            numbers = [task.number for task in self._core.withdraw(client)]
-            if numbers:
-                self._record("Withdraw", {"client": client}, {"numbers": numbers})
-                self._wake_all()
-            return tuple(numbers)
-
-    def clear(self, session: int) -> tuple[int, ...]:
-        """Clear; return the numbers, whoever issued them."""
-        with self._readable:
-            self._member(session, "transfer.clear")
-            numbers = [task.number for task in self._core.clear()]
-            if numbers:
-                self._record("Clear", {}, {"numbers": numbers})
-                self._wake_all()
-            return tuple(numbers)
-
-    def abandon(self, session: int, number: int) -> bool:
-        """Abandon. False: the task has not started, has ended, or is another client's."""
-        with self._readable:
-            client = _client(self._member(session, "transfer.abandon"))
-            if self._core.abandon(number, client) is None:
-                return False
-            self._record("Abandon", {"number": number})
-            self._wake_all()
-            return True
-
-    def result(self, session: int, timeout: float | None) -> _Result | None:
-        """HandOut. None: there is no result within ``timeout``; what was taken before is acknowledged at once."""
-        core, operation = self._core, "transfer.result"
-        self._runtime.point("HandOut.enter")
-        with self._readable:
-            client = _client(self._member(session, operation))
-            deadline = Deadline(timeout, self._runtime.monotonic)
-            while (task := core.hand_out(client)) is None:
-                self._acknowledge(client)
-                if deadline.expired():
-                    return None
-                self._writable.wait(deadline.remaining())
-                self._member(session, operation)
-            self._record("HandOut", {"client": client}, {"number": task.number})
-            reports = [(rank, True, value) for rank, value in task.values.items()]
-            reports += [(rank, False, error) for rank, error in task.errors.items()]
-            return task.number, task.state, sorted(reports), tuple(sorted(task.without))
-
-    def acknowledge(self, session: int) -> None:
-        """Acknowledge, if there is something."""
-        with self._readable:
-            self._acknowledge(_client(self._member(session, "transfer.acknowledge")))
-
-    def outstanding(self, session: int) -> int:
-        """Return how many of this client's tasks were not acknowledged."""
-        with self._readable:
-            return self._core.outstanding(_client(self._member(session, "transfer.outstanding")))
 
     # -- ranks ---------------------------------------------------------------------------------------------------
 
@@ -176,18 +79,36 @@ class TransferChannel(AnswerChannel):
             self._wake_all()
 
     def report(self, session: int, number: int, ok: bool, said: bytes) -> bool:
-        """ReportOk or ReportFailed. False: the task has ended meanwhile, and the report was dropped."""
+        """ReportOk or ReportFailed of a handler that has ended. False: the task has ended meanwhile; Settle."""
         core, operation = self._core, "transfer.report"
         self._runtime.point("Report.enter")
         with self._readable:
-            member = self._member(session, operation)
-            if member.rank is None:
-                raise ProtocolViolationError(f"{operation}: this session has started no task", operation=operation)
-            if not (core.report_ok if ok else core.report_failed)(member.rank, number, said):
-                return False
-            self._record("ReportOk" if ok else "ReportFailed", {"rank": member.rank, "number": number})
-            self._wake_all()
-            return True
+            rank = self._starter(session, operation)
+            counted = (core.report_ok if ok else core.report_failed)(rank, number, said)
+            if counted:
+                self._record("ReportOk" if ok else "ReportFailed", {"rank": rank, "number": number})
+                self._wake_all()
+            else:
+                self._settle(rank, number)
+            return counted
+
+    def overdue(self, session: int, number: int, said: bytes) -> bool:
+        """Overdue: the handler runs on. False: the task has ended meanwhile. Either way :meth:`settle` comes later."""
+        operation = "transfer.overdue"
+        self._runtime.point("Overdue.enter")
+        with self._readable:
+            rank = self._starter(session, operation)
+            counted = self._core.overdue(rank, number, said)
+            if counted:
+                self._record("Overdue", {"rank": rank, "number": number})
+                self._wake_all()
+            return counted
+
+    def settle(self, session: int, number: int) -> None:
+        """Settle: the handler has ended of an overdue task, or of one that has ended without the rank's report."""
+        self._runtime.point("Settle.enter")
+        with self._readable:
+            self._settle(self._starter(session, "transfer.settle"), number)
 
     def leave(self, session: int) -> None:
         """Leave: the rank's loop is closed. The session goes on. Does nothing where it is not live here."""
@@ -211,6 +132,9 @@ class TransferChannel(AnswerChannel):
                 "queued": list(core.queued)[:_SHOWN],
                 "waiting": len(core.queued),
                 "started": [(t.number, t.kind, core.awaited(t)) for t in list(core.started.values())[:_SHOWN]],
+                "unsettled": [(t.number, tuple(sorted(t.busy))) for t in core.busy.values() if t.state != "started"][
+                    :_SHOWN
+                ],
                 "votes": list(core.votes),
                 "live": sorted(core.live),
                 "lost": sorted(core.lost),
@@ -229,15 +153,23 @@ class TransferChannel(AnswerChannel):
             self._wake_all()  # the others may have waited for it
         return rank
 
-    def _acknowledge(self, client: int) -> None:
-        if self._core.acknowledge(client):
-            self._record("Acknowledge", {"client": client})
+    def _starter(self, session: int, operation: str) -> int:
+        """Return the rank whose loop the session has."""
+        member = self._member(session, operation)
+        if member.rank is None:
+            raise ProtocolViolationError(f"{operation}: this session has started no task", operation=operation)
+        return member.rank
+
+    def _settle(self, rank: int, number: int) -> None:
+        if self._core.settle(rank, number):
+            self._record("Settle", {"rank": rank, "number": number})
+            self._wake_all()
 
     def _exit(self, member: Member, *, lost: bool) -> None:
         if member.rank is not None:
             self._given.pop(member.rank, None)
-        if self._core.gone(_client(member)):
-            self._record("Gone", {"client": _client(member)})
+        if self._core.gone(client_of(member)):
+            self._record("Gone", {"client": client_of(member)})
 
     def _post(self) -> dict[str, Any]:
         core = self._core
@@ -252,18 +184,6 @@ class TransferChannel(AnswerChannel):
                 [client, [[t.number, t.state] for t in box.results]] for client, box in sorted(core.clients.items())
             ],
             "lost": sorted(core.lost),
+            "busy": [[t.number, sorted(t.busy)] for t in core.busy.values()],
+            "held": [[client, sorted(box.held)] for client, box in sorted(core.clients.items())],
         }
-
-
-def _client(member: Member) -> int:
-    return member.producer + 1
-
-
-def _issue_lost(operation: str, lost: tuple[int, ...], waited_s: float) -> PeerLostError:
-    return PeerLostError(
-        f"{operation}: {ranks_in_words(lost)} {'is' if len(lost) == 1 else 'are'} gone, so nothing was issued; restart "
-        "them and issue again",
-        operation=operation,
-        missing=lost,
-        waited_s=waited_s,
-    )

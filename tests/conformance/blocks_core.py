@@ -30,6 +30,7 @@ _HIDDEN = {
     "Pull": ("taken", ""),
     "Succeed": ("posted", "ok"),
     "Fail": ("posted", "failed"),
+    "Overrun": ("posted", "failed"),
 }
 
 
@@ -41,6 +42,8 @@ class BlocksDriver:
         self.held: list[CoreLease] = []
         self.tasks: list[CoreTask] = []
         self.stages: list[tuple[str, str]] = []
+        self.at: list[bool] = []
+        self.late: list[bool] = []
         self.hand = 0
 
     def copy(self) -> BlocksDriver:
@@ -65,7 +68,7 @@ class BlocksDriver:
             phase=core.phase,
             free=frozenset(core.free_ids()),
             leases=frozenset(Lease(frozenset(lease.ids), lease.generation) for lease in self.held),
-            tasks=tuple(map(_task, self.tasks, self.stages)),
+            tasks=tuple(map(_task, self.tasks, self.stages, self.at, self.late)),
             hand=self.hand,
             alive=True,
         )
@@ -107,6 +110,8 @@ class BlocksDriver:
         task = self.core.reserve(mine, other)
         self.tasks.append(task)
         self.stages.append(("issuing", ""))
+        self.at.append(False)
+        self.late.append(False)
         for lease in task.leases:
             self.held.remove(lease)
         return task.index
@@ -116,9 +121,14 @@ class BlocksDriver:
         out = self.stages[number - 1][1]
         if name in _HIDDEN:
             self.stages[number - 1] = _HIDDEN[name]
+            self.at[number - 1] = name in ("Pull", "Overrun")
+            return None
+        if name == "Quiet":
+            self.at[number - 1] = False
             return None
         if name == "Receive":
             self.hand, self.stages[number - 1] = number, ("hand", out)
+            self.late[number - 1] = self.at[number - 1]
             return None
         if name == "Register":
             core.register(task, 100 + number)
@@ -130,8 +140,12 @@ class BlocksDriver:
             back = core.refuse(task)
             self.held += task.leases if back else ()
             return back
-        self.hand, self.stages[number - 1] = 0, ("done", out)
-        mine = core.handle(task, out)
+        if name == "Settle":
+            self.stages[number - 1] = ("done", out)
+            return core.settle(task)
+        late = self.late[number - 1]
+        self.hand, self.stages[number - 1] = 0, ("late" if late else "done", out)
+        mine = core.handle(task, out, late)
         self.held += [mine] if mine is not None else []
         return mine and mine.ids
 
@@ -139,9 +153,11 @@ class BlocksDriver:
 _OVER = ("done", "refused")
 
 
-def _task(task: CoreTask, stage: tuple[str, str]) -> Task:
+def _task(task: CoreTask, stage: tuple[str, str], at: bool, late: bool) -> Task:
     target = frozenset(task.target.ids) if task.target else frozenset()
-    return Task(frozenset(task.source.ids), target, *stage, task.told, task.number is not None)
+    if task.late != (stage[0] == "late") and stage[0] != "done":
+        raise Deviation(f"task {task.index} is {stage[0]}, and late is {task.late}")
+    return Task(frozenset(task.source.ids), target, *stage, task.told, task.number is not None, at, late)
 
 
 def step_of(action: Action, before: State, after: State) -> object:
@@ -190,12 +206,17 @@ def probes(driver: BlocksDriver, state: State) -> Iterator[Probe]:
         if modelled.known or not in_flight(modelled):
             yield f"Refuse({number})", partial(core.refuse, task), None
             yield f"Register({number})", partial(core.register, task, 999), None
-        if not modelled.known or not in_flight(modelled) or state.phase not in SERVING:
+        if not modelled.known or not in_flight(modelled) or modelled.stage == "late" or state.phase not in SERVING:
             yield f"Handle({number})", partial(core.handle, task, "ok"), None
+            yield f"Handle({number}, late)", partial(core.handle, task, "failed", True), None
         yield f"Handle({number}, nonsense)", partial(core.handle, task, "done"), None
+        yield f"Handle({number}, done and late)", partial(core.handle, task, "ok", True), None
+        if modelled.stage != "late" or state.phase not in SERVING:
+            yield f"Settle({number})", partial(core.settle, task), None
+        yield f"late {number}", partial(core.find_late, 100 + number), (task if modelled.stage == "late" else None,)
         if modelled.told:
             yield f"Cancel({number})", partial(core.cancel, task), (False,)
-        for lease in task.leases if in_flight(modelled) else ():
+        for lease in task.held if in_flight(modelled) else ():
             yield f"Free({lease.ids} in a task)", partial(core.free, lease), None
     if not is_open:
         yield "BeginReset", core.begin_reset, None

@@ -8,26 +8,26 @@ __all__ = ("CORE",)
 
 
 class LosesTarget(Blocks):
-    def handle(self, task: Task, outcome: str) -> Lease | None:
-        mine = super().handle(task, outcome)
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
+        mine = super().handle(task, outcome, late)
         if mine is not None and task.target is not None:
             del self.leases[mine.ids[0]]
         return mine
 
 
 class FreesSource(Blocks):
-    def handle(self, task: Task, outcome: str) -> Lease | None:
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
         if task.target is None and not task.told and outcome == "ok":
             task.told = "x"
-            super().handle(task, outcome)
+            super().handle(task, outcome, late)
             task.told = outcome
             return None
-        return super().handle(task, outcome)
+        return super().handle(task, outcome, late)
 
 
 class FailedMoves(Blocks):
-    def handle(self, task: Task, outcome: str) -> Lease | None:
-        mine = super().handle(task, "ok" if outcome == "failed" else outcome)
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
+        mine = super().handle(task, "ok" if outcome == "failed" and not late else outcome, late)
         if task.told == "ok":
             task.told = outcome
         return mine
@@ -124,10 +124,46 @@ class HighestFirst(Blocks):
 
 
 class HandlesAfterTheEnd(Blocks):
-    def handle(self, task: Task, outcome: str) -> Lease | None:
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
         phase, self.phase = self.phase, "open"
         try:
-            return super().handle(task, outcome)
+            return super().handle(task, outcome, late)
+        finally:
+            self.phase = phase
+
+
+class FreesWithTheResult(Blocks):
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
+        return super().handle(task, outcome)
+
+
+class KeepsSource(Blocks):
+    def handle(self, task: Task, outcome: str, late: bool = False) -> Lease | None:
+        mine = super().handle(task, outcome, late)
+        if mine is not None and late:
+            self._take(mine, "Handle")
+            self._move(mine, 1, 2)
+            return None
+        return mine
+
+
+class RebuildsOverLate(Blocks):
+    def rebuild(self) -> bool:
+        self.tasks = {index: task for index, task in self.tasks.items() if not task.late}
+        return super().rebuild()
+
+
+class SettlesAnything(Blocks):
+    def settle(self, task: Task) -> None:
+        self._late.setdefault(task.number or 0, task)
+        super().settle(task)
+
+
+class SettlesAfterTheEnd(Blocks):
+    def settle(self, task: Task) -> None:
+        phase, self.phase = self.phase, "open"
+        try:
+            super().settle(task)
         finally:
             self.phase = phase
 
@@ -151,5 +187,10 @@ CORE: dict[str, type[Blocks]] = {
         AnyBlocks,
         HighestFirst,
         HandlesAfterTheEnd,
+        FreesWithTheResult,
+        KeepsSource,
+        RebuildsOverLate,
+        SettlesAnything,
+        SettlesAfterTheEnd,
     )
 }

@@ -9,13 +9,14 @@ from typing import Any
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError, FdcommError
 from fdcomm.runtime import SYSTEM, Runtime
-from fdcomm.transfer_port import Outcome, TransferResult
+from fdcomm.transfer_port import Outcome, TransferResult, TransferSettled
 
 __all__ = ("MemoryPort",)
 
 
 class MemoryPort:
-    """Implements :class:`fdcomm.transfer_port.TransferPort`. ``pull`` and ``finish`` are what the ranks do.
+    """Implements :class:`fdcomm.transfer_port.TransferPort`. ``pull``, ``finish``, ``overrun`` and ``quiet`` are
+    what the ranks do.
 
     Args:
         capacity: Most tasks that are queued.
@@ -33,8 +34,11 @@ class MemoryPort:
         self.issued = 0
         self.queued: deque[int] = deque()
         self.running: list[int] = []
-        self.posted: deque[TransferResult] = deque()
+        self.posted: deque[TransferResult | TransferSettled] = deque()
         self.hand: TransferResult | None = None
+        self.at: dict[int, tuple[int, ...]] = {}
+        """Tasks that ended while ranks were at them, and these ranks."""
+        self.settled: list[int] = []
         self.tasks: dict[int, tuple[Any, str]] = {}
         self.paused = False
         self.error: BaseException | None = None
@@ -70,7 +74,7 @@ class MemoryPort:
             self._changed.notify_all()
             return numbers
 
-    def result(self, timeout: float | None) -> TransferResult | None:
+    def news(self, timeout: float | None) -> TransferResult | TransferSettled | None:
         """See TransferPort."""
         deadline = Deadline(timeout, self._runtime.monotonic)
         with self._changed:
@@ -80,12 +84,16 @@ class MemoryPort:
                 if deadline.expired():
                     return None
                 self._changed.wait(deadline.remaining())
-            self.hand = result = self.posted.popleft()
-            if isinstance(result, TransferResult):
-                if result.number in self.handed:
-                    raise AssertionError(f"task {result.number} has two results")
-                self.handed[result.number] = result
-            return result
+            news = self.posted.popleft()
+            if isinstance(news, TransferSettled):
+                self.settled.append(news.number)
+                return news
+            if isinstance(news, TransferResult):
+                if news.number in self.handed:
+                    raise AssertionError(f"task {news.number} has two results")
+                self.handed[news.number] = news
+            self.hand = news
+            return news
 
     def acknowledge(self) -> None:
         """See TransferPort."""
@@ -95,7 +103,8 @@ class MemoryPort:
     def outstanding(self) -> int:
         """See TransferPort."""
         with self._changed:
-            return len(self.queued) + len(self.running) + len(self.posted) + (self.hand is not None)
+            results = sum(not isinstance(news, TransferSettled) for news in self.posted)
+            return len(self.queued) + len(self.running) + results + (self.hand is not None)
 
     # -- the ranks -----------------------------------------------------------------------------------------------
 
@@ -120,11 +129,30 @@ class MemoryPort:
             self.posted.append(TransferResult(number, outcome, value, error, ranks))
             self._changed.notify_all()
 
+    def overrun(self, number: int, ranks: tuple[int, ...] = (1,)) -> None:
+        """A task that was pulled has failed, and ranks are at it still."""
+        with self._changed:
+            self.at[number] = ranks
+            self.running.remove(number)
+            self.posted.append(TransferResult(number, "failed", None, "a rank is late", ranks, ranks))
+            self._changed.notify_all()
+
+    def quiet(self, number: int) -> None:
+        """The last of these ranks has ended. Whoever had the result is told."""
+        with self._changed:
+            ranks = self.at.pop(number)
+            if number in self.handed:
+                self.posted.append(TransferSettled(number))
+            else:  # its result is still here, and says what is true when it is handed out
+                late = next(news for news in self.posted if news.number == number)
+                self.posted[self.posted.index(late)] = TransferResult(number, "failed", None, "a rank was late", ranks)
+            self._changed.notify_all()
+
     def post(self, result: Any) -> None:
         """Post whatever."""
         with self._changed:
             number = getattr(result, "number", None)
-            if number in self.running:
+            if number in self.running and not isinstance(result, TransferSettled):
                 self.running.remove(number)
             self.posted.append(result)
             self._changed.notify_all()
@@ -136,10 +164,10 @@ class MemoryPort:
             self._changed.notify_all()
 
     def await_idle(self, timeout: float | None) -> None:
-        """Wait until nothing runs. CommTimeoutError when something does."""
+        """Wait until no rank is at a task. CommTimeoutError when one is."""
         deadline = Deadline(timeout, self._runtime.monotonic)
         with self._changed:
-            while self.running:
+            while self.running or self.at:
                 if deadline.expired():
                     raise CommTimeoutError("pause: tasks run", operation="pause", missing=(0,))
                 self._changed.wait(deadline.remaining())
@@ -161,11 +189,16 @@ class MemoryPort:
     # -- the checker ---------------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Every task that was issued is in one place: queued, running, or with its one result."""
+        """Every task that was issued is in one place, queued, running, or with its one result, and settles once."""
         with self._changed:
-            places = [*self.queued, *self.running, *(r.number for r in self.posted), *self.handed]
+            results = [news.number for news in self.posted if isinstance(news, TransferResult)]
+            places = [*self.queued, *self.running, *results, *self.handed]
             if sorted(places) != list(range(1, self.issued + 1)):
                 raise AssertionError(f"{self.issued} tasks were issued, and they are {sorted(places)}")
+            late = [number for number, result in self.handed.items() if result.running]
+            settled = [news.number for news in self.posted if isinstance(news, TransferSettled)]
+            if sorted([*settled, *self.settled, *(self.at.keys() & self.handed)]) != sorted(late):
+                raise AssertionError(f"tasks {late} were late, and settled are {settled} and {self.settled}")
 
     def _require(self) -> None:
         if self.error is not None:

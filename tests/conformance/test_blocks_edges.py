@@ -23,10 +23,13 @@ def test_the_core_takes_every_edge() -> None:
 
 # A small configuration in which a fault shows, where that is not the first one.
 SMALL = Config(refuses=True, cancels=True, mortal=True)
+LATE = Config(max_gen=0, mortal=True, overruns=True)
 PLANS = {
     "FreesSource": Config(host=0, in_place=True, max_gen=0),
     "HighestFirst": Config(device=2, host=0, max_tasks=0),
     "StaleFrees": Config(host=0, max_tasks=0),
+    **dict.fromkeys(("FreesWithTheResult", "KeepsSource", "SettlesAnything", "SettlesAfterTheEnd"), LATE),
+    "RebuildsOverLate": Config(overruns=True),
 }
 
 

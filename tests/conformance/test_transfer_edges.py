@@ -12,7 +12,7 @@ from fdcomm.errors import ConfigError, RankError
 from fdcomm.host.transfer_channel import TransferChannel
 from models.transfer import Config
 from models.transfer import Transfer as Model
-from tests.conformance import transfer_faults
+from tests.conformance import transfer_faults, transfer_rank_faults
 from tests.conformance.driving import Deviation
 from tests.conformance.transfer_core import drive_core
 from tests.conformance.transfer_moves import host_moves
@@ -22,7 +22,7 @@ from tests.conformance.walks import edges_of, states_within
 
 R = frozenset[int]
 EVERY_ACTION = set(Model().actions)
-INSIDE = {"Admit", "Release", "JobDone", "Stop", "Order", "Still", "Resume"}
+INSIDE = {"Admit", "Release", "Finish", "JobDone", "Stop", "Order", "Still", "Resume"}
 
 
 def test_the_cores_take_every_edge() -> None:
@@ -52,7 +52,9 @@ def test_what_a_host_cannot_take_starts_inside_a_critical_section() -> None:
 
 
 # The smallest configuration in which each fault shows.
-_ONE = Config(ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), frail=R({1}), impatient=R({1}))
+_ONE = Config(
+    ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), slow=R({0}), frail=R({1}), impatient=R({1})
+)
 _TWO_TASKS = Config(ranks=1, max_issued=2, capacity=2)
 _TWO_RANKS = Config(failing=R({1}))
 _PAUSE = Config(max_pauses=1)
@@ -74,15 +76,15 @@ def test_a_fault_of_the_core_shows(fault: str) -> None:
         drive_core(PLANS.get(fault, _ONE), (transfer_faults.CORE[fault], RankTasks))
 
 
-@pytest.mark.parametrize("fault", transfer_faults.INSIDE)
+@pytest.mark.parametrize("fault", transfer_rank_faults.INSIDE)
 def test_a_fault_of_a_rank_shows(fault: str) -> None:
     with pytest.raises(Deviation):
-        drive_core(PLANS.get(fault, _ONE), (Transfer, transfer_faults.INSIDE[fault]))
+        drive_core(PLANS.get(fault, _ONE), (Transfer, transfer_rank_faults.INSIDE[fault]))
 
 
-@pytest.mark.parametrize("fault", transfer_faults.SERVICE)
+@pytest.mark.parametrize("fault", transfer_rank_faults.SERVICE)
 def test_a_fault_of_the_channel_shows(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    method, change = transfer_faults.SERVICE[fault]
+    method, change = transfer_rank_faults.SERVICE[fault]
     monkeypatch.setattr(TransferChannel, method, change(getattr(TransferChannel, method)))
     plan = Config(inside=False, ranks=1, frail=R({1})) if "client" in fault else SERVICE["2 ranks"]
     with pytest.raises(Deviation):

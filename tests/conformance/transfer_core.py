@@ -7,20 +7,20 @@ invisible, and pauses belong to another protocol: the driver remembers them.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from fdcomm.core.rank_tasks import RankTasks
-from fdcomm.core.transfer import Task
 from fdcomm.core.transfer import Transfer as Core
+from fdcomm.core.transfer_state import Task
 from models.graph import Edge, build
 from models.kernel import Action
 from models.transfer import Config, Report, State, Transfer
-from models.transfer_state import AWAY, DEAD, LIVE, LOST, QUEUED, STARTED, ended, numbers, reported
-from tests.conformance.driving import Coverage, Deviation, Probe, expect, replay, take_every_edge
+from models.transfer_state import AWAY, DEAD, LIVE, LOST, QUEUED, numbers
+from tests.conformance.driving import Coverage, Deviation, expect, replay, take_every_edge
+from tests.conformance.transfer_probes import probes
 
-__all__ = ("Known", "TransferDriver", "drive_core", "probes")
+__all__ = ("Known", "TransferDriver", "drive_core")
 
 Made: TypeAlias = "tuple[Callable[[int, int], Core[Any]], Callable[[], RankTasks[Any]]]"
 PLAIN: Made = (Core[Any], RankTasks[Any])
@@ -44,13 +44,27 @@ class Known:
         box = self.core.clients.get(client)
         return 0 if box is None or box.hand is None else box.hand.number
 
-    def state(self, spare: tuple[bool, ...], jobs: tuple[frozenset[int], ...]) -> State:
+    def held(self, client: int) -> frozenset[int]:
+        """Return the tasks that have not settled for the client, after a look whether those are told of that can be."""
+        box = self.core.clients.get(client)
+        if box is None:
+            return frozenset()
+        settled = [number for number in box.held if number not in self.core.busy]
+        if sorted(box.settled) != sorted(settled):
+            raise Deviation(f"client {client} can be told of {list(box.settled)}, and {settled} have settled")
+        return frozenset(box.held)
+
+    def state(
+        self, spare: tuple[bool, ...], jobs: tuple[frozenset[int], ...], running: tuple[frozenset[int], ...]
+    ) -> State:
         """Return the model's state."""
         core, clients = self.core, range(1, self.config.clients + 1)
         for task in self.tasks:
             place = {"queued": core.queued, "started": core.started}.get(task.state, {})
             if (place.get(task.number) is task) != bool(place) and task.state in ("queued", "started"):
                 raise Deviation(f"task {task.number} is {task.state}, and the core has {list(place)}")
+            if (core.busy.get(task.number) is task) != bool(task.busy):
+                raise Deviation(f"ranks {task.busy} are at task {task.number}, and the core knows {list(core.busy)}")
         boxes = [core.clients.get(client) for client in clients]
         return State(
             owner=tuple(task.owner for task in self.tasks),
@@ -61,9 +75,11 @@ class Known:
                 for task in self.tasks
             ),
             without=tuple(frozenset(task.without) for task in self.tasks),
+            busy=tuple(frozenset(task.busy) for task in self.tasks),
             results=tuple(() if box is None else tuple(task.number for task in box.results) for box in boxes),
             hand=tuple(map(self.hand, clients)),
             handled=frozenset(self.handled),
+            held=tuple(map(self.held, clients)),
             gone=frozenset(self.gone),
             status=tuple(
                 (DEAD if rank in self.dead else LIVE) if rank in core.live else LOST if rank in core.lost else AWAY
@@ -75,6 +91,7 @@ class Known:
             open=tuple(self.open),
             spare=spare,
             jobs=jobs,
+            running=running,
         )
 
 
@@ -93,7 +110,13 @@ class TransferDriver(Known):
     def state(self, *_: Any) -> State:
         """Return the model's state that the cores are in."""
         spare = tuple(rank.spare is not None for rank in self.inside)
-        return super().state(spare, tuple(frozenset(rank.jobs) for rank in self.inside))
+        running = (
+            frozenset(n for n, begun in inside.jobs.items() if begun.running)
+            if rank not in self.dead
+            else frozenset[int]()
+            for rank, inside in enumerate(self.inside)
+        )
+        return super().state(spare, tuple(frozenset(rank.jobs) for rank in self.inside), tuple(running))
 
     def step(self, action: Action) -> object:
         """Take one step; return what the core's method returned, tasks as their numbers."""
@@ -110,7 +133,7 @@ class TransferDriver(Known):
         if name == "Clear":
             return tuple(task.number for task in core.clear())
         if client is not None:
-            return self._of_client(name, client)
+            return self._of_client(name, client, number or 0)
         if rank is None:
             task = core.abandon(number or 0, self.tasks[(number or 1) - 1].owner)
             return None if task is None else task.number
@@ -124,7 +147,14 @@ class TransferDriver(Known):
             self.tasks.append(task)
         return None if task is None else task.number
 
-    def _of_client(self, name: str, client: int) -> object:
+    def _settled(self, client: int, number: int) -> object:
+        """The order in which tasks settled is the core's; the model may tell of any that has."""
+        box = self.core.clients[client]
+        box.settled.remove(number)
+        box.settled.appendleft(number)
+        return self.core.settled(client)
+
+    def _of_client(self, name: str, client: int, number: int) -> object:
         core, before = self.core, self.hand(client)
         result: object = None
         if name == "Withdraw":
@@ -134,6 +164,8 @@ class TransferDriver(Known):
             result = None if task is None else task.number
         elif name == "Acknowledge":
             result = core.acknowledge(client)
+        elif name == "Settled":
+            return self._settled(client, number)
         elif name == "Gone":
             self.gone.add(client)
             return core.gone(client)
@@ -175,9 +207,17 @@ class TransferDriver(Known):
     def _of_task(self, name: str, rank: int, number: int) -> object:
         core, inside = self.core, self.inside[rank]
         if name == "JobDone":
-            if inside.tell(number, ok=False) and core.report_failed(rank, number, "late"):
-                raise Deviation(f"a report of task {number} was counted after its end")
             return inside.job_done(number)
+        if name == "Finish":
+            return inside.finish(number)
+        if name == "Settle":
+            if not inside.settle(number) and (
+                not inside.tell(number, ok=False) or core.report_failed(rank, number, "late")
+            ):
+                raise Deviation(f"a report of task {number} was counted after its end, or was not due")
+            return core.settle(rank, number)
+        if name == "Overdue":
+            return inside.overdue(number) and core.overdue(rank, number, f"said by {rank}")
         if not inside.tell(number, ok=name == "ReportOk"):
             raise Deviation(f"rank {rank} has reported task {number} already")
         return (core.report_ok if name == "ReportOk" else core.report_failed)(rank, number, f"said by {rank}")
@@ -198,9 +238,9 @@ def step_of(action: Action, before: State, after: State) -> object:
         return client in before.owner
     if name in ("Release", "JobDone"):
         return f"job of {rank}"
-    if name == "Abandon":
+    if name in ("Abandon", "Settled"):
         return action.param("number")
-    told = ("Acknowledge", "Accept", "Return", "BackOff", "ReportOk", "ReportFailed", "Reappear")
+    told = ("Acknowledge", "Accept", "Return", "BackOff", "ReportOk", "ReportFailed", "Overdue", "Settle", "Reappear")
     return True if name in told else None
 
 
@@ -210,106 +250,10 @@ def drive_core(config: Config, make: Made = PLAIN) -> Coverage:
         build(Transfer(config)),
         lambda path: replay(TransferDriver(config, make), path),
         _take,
-        lambda driver, state: probes(driver, state, config),
+        lambda driver, state: probes(driver.core, driver.inside, state, config),
     )
 
 
 def _take(driver: TransferDriver, edge: Edge[State]) -> None:
     before, action, after = edge
     expect(action, driver.step(action), step_of(action, before, after))
-
-
-def probes(driver: TransferDriver, s: State, config: Config) -> Iterator[Probe]:
-    """Yield calls that the model does not allow in ``s``, as far as a core can know that."""
-    core = driver.core
-    for rank, status in enumerate(s.status):
-        yield from _rank_probes(core, s, rank, here=status in (LIVE, DEAD))
-        yield from _inside_probes(driver.inside[rank], s, rank)
-        for number in range(len(s.state) + 2):
-            yield from _report_probes(core, s, rank, number)
-    queued = numbers(s, QUEUED)
-    if LOST in s.status:
-        yield "Issue", partial(core.issue, 1, "1", "lost"), None
-    elif len(queued) == config.capacity:
-        yield "Issue", partial(core.issue, 1, "1", "too many"), (None,)
-    if not queued:
-        yield "Clear", core.clear, ((),)
-    if not queued or "no" in s.vote or {AWAY, LOST} & set(s.status):
-        yield "offer", core.offer, (0,)
-    else:
-        yield "offer", core.offer, (queued[0],)
-    if not queued or set(s.vote) != {"yes"}:
-        yield "Start", core.start, (None,)
-    for client in range(1, config.clients + 2):
-        mine = [n for n, owner in enumerate(s.owner, 1) if owner == client and client not in s.gone]
-        if not set(mine) & set(queued):
-            yield f"Withdraw({client})", partial(core.withdraw, client), ((),)
-        known = client <= config.clients
-        if not known or not s.results[client - 1]:
-            yield f"HandOut({client})", partial(core.hand_out, client), (None,)
-        if not known or not s.hand[client - 1]:
-            yield f"Acknowledge({client})", partial(core.acknowledge, client), (False,)
-        if not mine:
-            yield f"Gone({client})", partial(core.gone, client), (False,)
-        yield f"outstanding({client})", partial(core.outstanding, client), (len(set(mine) - s.handled),)
-        for number in range(len(s.state) + 2):
-            if number not in mine or s.state[number - 1] != STARTED:
-                yield f"Abandon({number}, {client})", partial(core.abandon, number, client), (None,)
-    for number in numbers(s, STARTED):
-        waits = set(range(config.ranks)) - reported(s, number) - s.without[number - 1]
-        yield f"awaited({number})", partial(core.awaited, core.started[number]), (tuple(sorted(waits)),)
-
-
-def _rank_probes(core: Core[Any], s: State, rank: int, *, here: bool) -> Iterator[Probe]:
-    if here:
-        yield f"Join({rank})", partial(core.join, rank), None
-    else:
-        for name in ("leave", "fence", "accept", "refuse", "return_", "back_off"):
-            yield f"{name}({rank})", partial(getattr(core, name), rank), None
-    if s.status[rank] != AWAY:
-        yield f"Vanish({rank})", partial(core.vanish, rank), None
-    if s.status[rank] != LOST:
-        yield f"Reappear({rank})", partial(core.reappear, rank), (False,)
-    if not here:
-        return
-    vote, waits = s.vote[rank], QUEUED in s.state
-    if vote == "yes":
-        yield f"Accept({rank})", partial(core.accept, rank), None
-    elif not waits:
-        yield f"Accept({rank})", partial(core.accept, rank), (False,)
-    if vote != "none":
-        yield f"Refuse({rank})", partial(core.refuse, rank), None
-    if vote != "no" or waits:
-        yield f"Return({rank})", partial(core.return_, rank), (False,)
-    reason = not waits or "no" in s.vote or {AWAY, LOST} & set(s.status)
-    if vote != "yes" or not reason:
-        yield f"BackOff({rank})", partial(core.back_off, rank), (False,)
-
-
-def _inside_probes(inside: RankTasks[Any], s: State, rank: int) -> Iterator[Probe]:
-    if s.spare[rank]:
-        yield f"Admit({rank})", partial(inside.admit, "another job"), None
-    else:
-        yield f"Release({rank})", inside.release, None
-        yield f"begin({rank})", partial(inside.begin, len(s.state) + 1, "1"), None
-    for number in range(1, len(s.state) + 2):
-        if number not in s.jobs[rank]:
-            yield f"JobDone({rank}, {number})", partial(inside.job_done, number), None
-            yield f"tell({rank}, {number})", partial(inside.tell, number, ok=True), None
-        elif rank in reported(s, number):
-            yield f"tell({rank}, {number})", partial(inside.tell, number, ok=True), (False,)
-        elif s.state[number - 1] == STARTED:
-            yield f"JobDone({rank}, {number})", partial(inside.job_done, number), None
-            if any(m < number and s.kind[m - 1] == s.kind[number - 1] for m in s.jobs[rank]):
-                yield f"tell({rank}, {number})", partial(inside.tell, number, ok=True), None
-
-
-def _report_probes(core: Core[Any], s: State, rank: int, number: int) -> Iterator[Probe]:
-    label, call = f"ReportOk({rank}, {number})", partial(core.report_ok, rank, number, "probe")
-    here = s.status[rank] in (LIVE, DEAD)
-    if not here or not 0 < number <= len(s.state) or s.state[number - 1] == QUEUED:
-        yield label, call, None
-    elif ended(s, number) or rank in s.without[number - 1]:
-        yield label, call, (False,)
-    elif rank in reported(s, number):
-        yield label, call, None

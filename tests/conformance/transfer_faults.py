@@ -1,17 +1,15 @@
-"""Planted faults in the transfer cores and the channel, each of which driving the edges must see."""
+"""Planted faults in the host's transfer core, each of which driving the edges must see."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fdcomm.core.rank_tasks import Begun, RankTasks
-from fdcomm.core.transfer import Task, Transfer
-from tests.conformance.channel_faults import Change, joins_and_fences, nothing, silent
+from fdcomm.core.transfer import Transfer
+from fdcomm.core.transfer_state import Task
 
-__all__ = ("CORE", "INSIDE", "SERVICE")
+__all__ = ("CORE",)
 
 _Core = Transfer[Any]
-_Rank = RankTasks[Any]
 _Task = Task[Any]
 
 
@@ -98,7 +96,7 @@ class _FirstReportEnds(_Core):
 
 
 class _OkWithoutLost(_Core):
-    def _settle(self, task: _Task) -> None:
+    def _end_if_due(self, task: _Task) -> None:
         if not self.awaited(task):
             self._end(task, "failed" if task.errors else "ok")
 
@@ -184,62 +182,67 @@ class _OneTooMany(_Core):
         super().__init__(ranks, capacity + 1)
 
 
+class _OverdueIsOver(_Core):
+    """A rank whose handler runs over its limit is not at the task any more (overdue-target)."""
+
+    def overdue(self, rank: int, number: int, error: Any) -> bool:
+        return self.report_failed(rank, number, error)
+
+
+class _AbandonedIsOver(_Core):
+    """A task that was abandoned is nobody's any more (overdue-target)."""
+
+    def abandon(self, number: int, client: int) -> _Task | None:
+        task = super().abandon(number, client)
+        if task is not None:
+            self._not_at_any(task)
+        return task
+
+    def _not_at_any(self, task: _Task) -> None:
+        for rank in list(task.busy):
+            self._not_at(rank, task)
+
+
+class _LostIsAtIt(_Core):
+    """A task waits for a rank to settle that is lost (C06)."""
+
+    def _not_at(self, rank: int, *tasks: _Task) -> None:
+        if rank in self.live:
+            super()._not_at(rank, *tasks)
+
+
+class _SettlesUnreported(_Core):
+    def settle(self, rank: int, number: int) -> bool:
+        task = self.busy.get(number)
+        if task is None or rank not in task.busy:
+            return super().settle(rank, number)
+        self._not_at(rank, task)
+        return True
+
+
+class _HeldIsForgotten(_Core):
+    """A client is not told of what has settled."""
+
+    def hand_out(self, client: int) -> _Task | None:
+        task = super().hand_out(client)
+        if task is not None:
+            self.clients[client].held.clear()
+        return task
+
+
+class _SettledTwice(_Core):
+    def settled(self, client: int) -> int | None:
+        number = super().settled(client)
+        if number is not None:
+            self.clients[client].held.add(number)
+        return number
+
+
 _FAULTS = (
     *(_StartsAlone, _StartsNewest, _WithdrawsSilently, _WithdrawsStarted, _WithdrawsAll, _ClearsOldest, _LeaveWaits),
     *(_FenceWaits, _FenceKeepsQueued, _VanishIsNothing, _ReappearIsNothing, _FailureIsDone, _FirstReportEnds),
     *(_OkWithoutLost, _LateCounts, _AbandonForgets, _TakenIsHandled, _HandsNewest, _GoneKeepsQueued),
     *(_RefusalIsNothing, _BacksOffAlways, _OffersToAbsent, _ReturnAlways, _OneTooMany),
+    *(_OverdueIsOver, _AbandonedIsOver, _LostIsAtIt, _SettlesUnreported, _HeldIsForgotten, _SettledTwice),
 )
 CORE: dict[str, type[_Core]] = {fault.__name__[1:]: fault for fault in _FAULTS}
-
-
-class _DoneBeforeReport(_Rank):
-    """A job ends before its result is posted (P6.5)."""
-
-    def job_done(self, number: int) -> Any:
-        self._begun(number, "JobDone").told = True
-        return super().job_done(number)
-
-
-class _AnyOrder(_Rank):
-    def next_of(self, kind: str) -> Begun[Any] | None:
-        return next((begun for begun in reversed(self.jobs.values()) if begun.kind == kind), None)
-
-
-class _TellsTwice(_Rank):
-    def tell(self, number: int, *, ok: bool) -> bool:
-        begun = self._begun(number, "Report")
-        begun.told = False
-        return super().tell(number, ok=ok)
-
-
-class _BeginsUncounted(_Rank):
-    """A task that was begun is not counted (B43)."""
-
-    def begin(self, number: int, kind: str) -> Begun[Any]:
-        begun = super().begin(number, kind)
-        del self.jobs[number]
-        return begun
-
-
-class _KeepsSpare(_Rank):
-    def begin(self, number: int, kind: str) -> Begun[Any]:
-        begun = super().begin(number, kind)
-        self.spare = begun.job
-        return begun
-
-
-_INSIDE = (_DoneBeforeReport, _AnyOrder, _TellsTwice, _BeginsUncounted, _KeepsSpare)
-INSIDE: dict[str, type[_Rank]] = {fault.__name__[1:]: fault for fault in _INSIDE}
-
-
-SERVICE: dict[str, tuple[str, Change]] = {
-    "a refusal wakes nobody": ("refuse", silent),
-    "a withdrawal wakes nobody": ("withdraw", silent),
-    "a close wakes nobody": ("close_session", silent),
-    "a handle that opens changes nothing": ("_enter", nothing),
-    "a loop that is closed stays": ("leave", nothing),
-    "a client that goes stays": ("_exit", nothing),
-    "what was taken is never acknowledged": ("_acknowledge", nothing),
-    "events are missing": ("_record", joins_and_fences),
-}

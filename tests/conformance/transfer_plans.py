@@ -9,7 +9,7 @@ __all__ = ("CORE", "CORE_LARGE", "SERVICE", "SERVICE_LARGE", "bounds")
 R = frozenset[int]
 
 _EVERYBODY = Config(
-    ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), frail=R({1}), impatient=R({1})
+    ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), slow=R({0}), frail=R({1}), impatient=R({1})
 )
 
 # Together every action.
@@ -23,13 +23,14 @@ CORE_LARGE: dict[str, Config] = {
     "1 rank, 2 tasks": Config(ranks=1, max_issued=2, failing=R({0})),
     "2 ranks, everybody may go": Config(mortal=R({0}), leavers=R({1}), silent=R({1}), frail=R({1}), impatient=R({1})),
     "2 ranks, time limits": Config(max_pauses=1, hasty=True, impatient=R({1})),
+    "2 ranks, one runs over its limit": Config(max_pauses=1, slow=R({0})),
     "3 ranks, crash": Config(ranks=3, mortal=R({2})),
     "2 clients": Config(ranks=1, clients=2, max_issued=2, leavers=R({0}), frail=R({1})),
 }
 
 # A process that ends before it has done anything here is driven in tests/unit/test_transfer.py.
 SERVICE: dict[str, Config] = {
-    "2 ranks": Config(inside=False, mortal=R({0}), leavers=R({1}), failing=R({1}), impatient=R({1})),
+    "2 ranks": Config(inside=False, mortal=R({0}), leavers=R({1}), failing=R({1}), slow=R({0}), impatient=R({1})),
 }
 SERVICE_LARGE: dict[str, Config] = {
     "1 rank, 2 tasks, the client may go": Config(
@@ -45,6 +46,6 @@ def bounds(config: Config) -> str:
     shown = {"N": config.ranks, "C": config.clients, "Kinds": config.kinds, "MaxIssued": config.max_issued}
     shown |= {"Capacity": config.capacity, "MaxPauses": config.max_pauses}
     people = {"Leavers": config.leavers, "Mortal": config.mortal, "Silent": config.silent, "Failing": config.failing}
-    people |= {"Frail": config.frail, "Impatient": config.impatient}
+    people |= {"Slow": config.slow, "Frail": config.frail, "Impatient": config.impatient}
     sets = (f"{name}={{{','.join(map(str, sorted(who)))}}}" for name, who in people.items() if who)
     return " ".join([*(f"{name}={value}" for name, value in shown.items()), *sets, *["Hasty"] * config.hasty])

@@ -6,29 +6,20 @@ everything may happen between a vote and the look of who waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from fdcomm.errors import (
-    CommTimeoutError,
-    DuplicateRankError,
-    FencedError,
-    HostLostError,
-    PeerLostError,
-    ProtocolViolationError,
-    RankError,
-)
+from fdcomm.errors import FencedError, HostLostError
 from fdcomm.host.members import Place
 from fdcomm.host.transfer_channel import TransferChannel
 from models.kernel import Action
 from models.transfer import Config, State
-from models.transfer_state import LIVE, LOST, QUEUED, STARTED, numbers, reported
+from models.transfer_state import QUEUED, numbers, reported
 from tests.conformance.driving import Deviation, ServiceCoverage, difference, must_raise, take_every_move
 from tests.conformance.gated import GatedCall, GatedRuntime
 from tests.conformance.recording import Memory
 from tests.conformance.transfer_core import Known
 from tests.conformance.transfer_moves import host_moves
+from tests.conformance.transfer_refusals import refusals
 from tests.conformance.walks import Move
 from tests.traces.transfer_runs import event_of, shown
 
@@ -66,7 +57,7 @@ class ServiceDriver(Known):
     def seen(self) -> State:
         """Return the model's state that the channel is in."""
         ranks = self.config.ranks
-        return self.state((False,) * ranks, (frozenset(),) * ranks)
+        return self.state((False,) * ranks, (frozenset(),) * ranks, (frozenset(),) * ranks)
 
     def take(self, move: Move[State]) -> None:
         """Do what the actions of the move are, in one call."""
@@ -81,14 +72,23 @@ class ServiceDriver(Known):
             self._expect(action, self.channel.abandon(self.client[before.owner[number - 1]], number), True)
         elif rank is None:
             raise ValueError(f"{action} has no rank")
-        elif names[0] in ("ReportOk", "ReportFailed"):
-            number, said = action.param("number") or 0, f"said by {rank}".encode()
-            told = self.channel.report(self.holder[rank], number, names[0] == "ReportOk", said)
-            self._expect(action, told, True)
+        elif action.param("number") is not None:
+            self._report(action, rank, action.param("number") or 0, before)
         elif names[0] in ("Accept", "Return", "BackOff", "Refuse"):
             self._vote(names, rank, move)
         else:
             self._life(names, rank)
+
+    def _report(self, action: Action, rank: int, number: int, before: State) -> None:
+        channel, holder, said = self.channel, self.holder[rank], f"said by {rank}".encode()
+        if action.name == "Overdue":
+            self._expect(action, channel.overdue(holder, number, said), True)
+        elif action.name == "Settle" and rank not in reported(before, number) and number % 2:
+            self._expect(action, channel.report(holder, number, True, said), False)  # a report that comes too late
+        elif action.name == "Settle":
+            channel.settle(holder, number)
+        else:
+            self._expect(action, channel.report(holder, number, action.name == "ReportOk", said), True)
 
     # -- clients -------------------------------------------------------------------------------------------------
 
@@ -103,7 +103,10 @@ class ServiceDriver(Known):
             mine = tuple(n for n in numbers(before, QUEUED) if before.owner[n - 1] == client)
             self._expect(action, channel.withdraw(session), mine)
         elif action.name == "HandOut":
-            self._expect(action, channel.result(session, 0.0), self._result(after, after.hand[client - 1]))
+            look = channel.result if any(before.held) else channel.news
+            self._expect(action, look(session, 0.0), self._result(after, after.hand[client - 1]))
+        elif action.name == "Settled":
+            self._expect(action, self._settled(session, action.param("number") or 0, before), action.param("number"))
         elif action.name == "Acknowledge":
             if before.results[client - 1] or len(before.handled) % 2:
                 channel.acknowledge(session)
@@ -117,10 +120,20 @@ class ServiceDriver(Known):
         if held and self.hand(client) != held:
             self.handled.add(held)
 
+    def _settled(self, session: int, number: int, before: State) -> object:
+        """By the call for it, or by the one that looks for results too: with nothing in hand that is one action."""
+        settled = self.core.clients[before.owner[number - 1]].settled
+        settled.remove(number)  # the model may tell of any that has settled
+        settled.appendleft(number)
+        if before.hand[before.owner[number - 1] - 1]:
+            return self.channel.settled(session, 0.0)
+        return self.channel.news(session, 0.0)
+
     @staticmethod
     def _result(s: State, number: int) -> tuple[Any, ...]:
         said = sorted((r.rank, r.ok, f"said by {r.rank}".encode()) for r in s.reports[number - 1])
-        return number, s.state[number - 1], said, tuple(sorted(s.without[number - 1]))
+        gone, busy = s.without[number - 1], s.busy[number - 1]
+        return number, s.state[number - 1], said, tuple(sorted(gone)), tuple(sorted(busy))
 
     # -- ranks ---------------------------------------------------------------------------------------------------
 
@@ -207,70 +220,15 @@ class ServiceDriver(Known):
         if not isinstance(call.error, FencedError):
             raise Deviation(f"a call of a handle that is gone ended with {call.result!r}, {call.error!r}")
 
-    # -- what must be refused ------------------------------------------------------------------------------------
-
     def refusals(self, s: State) -> int:
         """Make calls that cannot succeed in ``s``: each must raise its error, or say no, and change nothing."""
-        channel = self.channel
-        calls: list[tuple[type[Exception] | None, Callable[[], Any], Any]] = []
-        for rank, status in enumerate(s.status):
-            spare = self.spare[rank][-1]
-            calls.append((ProtocolViolationError, partial(channel.report, spare, 1, True, b""), None))
-            if status == LIVE:
-                calls += self._of_holder(rank, s)
-        for session in self.closed:
-            calls += [(FencedError, partial(channel.next_task, session, 0.0), None)]
-            calls += [(FencedError, partial(channel.result, session, 0.0), None)]
-        for client, session in self.client.items():
-            if client in s.gone:
-                continue
-            calls += [(RankError, partial(channel.next_task, session, 0.0), None)]
-            if LOST in s.status:
-                calls.append((PeerLostError, partial(channel.issue, session, "1", b"", 0.0), None))
-            elif len(numbers(s, QUEUED)) == self.config.capacity:
-                calls.append((CommTimeoutError, partial(channel.issue, session, "1", b"", 0.0), None))
-            mine = {n for n, owner in enumerate(s.owner, 1) if owner == client}
-            if not mine & set(numbers(s, QUEUED)):
-                calls.append((None, partial(channel.withdraw, session), ()))
-            calls += [
-                (None, partial(channel.abandon, session, n), False)
-                for n in range(len(s.state) + 2)
-                if n not in mine or s.state[n - 1] != STARTED
-            ]
-            calls.append((None, partial(channel.outstanding, session), len(mine - s.handled)))
-            if not s.results[client - 1] and not s.hand[client - 1]:
-                calls.append((None, partial(channel.result, session, 0.0), None))
+        calls = refusals(self, s)
         for error, call, wanted in calls:
             if error is not None:
                 must_raise(error, call)  # type: ignore[type-var]
             elif (found := call()) != wanted:
                 raise Deviation(f"{call} returned {found!r} instead of {wanted!r}")
         return len(calls) + self._wake_in_vain(s)
-
-    def _of_holder(self, rank: int, s: State) -> list[tuple[type[Exception] | None, Callable[[], Any], Any]]:
-        channel, holder, queued = self.channel, self.holder[rank], numbers(s, QUEUED)
-        absent = "no" in s.vote or any(status not in (LIVE, "dead") for status in s.status)
-        offered = 0 if absent or not queued else queued[0]
-        calls: list[tuple[type[Exception] | None, Callable[[], Any], Any]] = [
-            (DuplicateRankError, partial(channel.next_task, self.spare[rank][-1], 0.0), None),
-            (None, partial(channel.next_task, holder, 0.0), offered),
-        ]
-        if s.vote[rank] == "yes":
-            calls.append((ProtocolViolationError, partial(channel.accept, holder, 0.0), None))
-            calls.append((ProtocolViolationError, partial(channel.refuse, holder), None))
-        elif s.vote[rank] == "no":
-            calls.append((None, partial(channel.refuse, holder), None))
-        elif not queued:
-            calls.append((None, partial(channel.accept, holder, 0.0), None))
-        for number in range(len(s.state) + 2):
-            report = partial(channel.report, holder, number, False, b"")
-            if not 0 < number <= len(s.state) or number in queued:
-                calls.append((ProtocolViolationError, report, None))
-            elif s.state[number - 1] != STARTED or rank in s.without[number - 1]:
-                calls.append((None, report, False))
-            elif rank in reported(s, number):
-                calls.append((ProtocolViolationError, report, None))
-        return calls
 
     def _wake_in_vain(self, s: State) -> int:
         """Who has no reason to wake sleeps on."""

@@ -23,13 +23,16 @@ R = frozenset[int]
 
 # Guard -> what fails in the first states without it, and the length of a shortest counterexample.
 FAILS = {
-    "Agreed": {"AllOrNone": 5, "StillIsQuiet": 10},
+    "Agreed": {"AllOrNone": 5, "StillIsQuiet": 11},
     "StartCounts": {"AllOrNone": 8, "StillIsQuiet": 12},
-    "DoneAfterReport": {"AllOrNone": 9, "StillIsQuiet": 14},
+    "DoneAfterReport": {"AllOrNone": 10, "StillIsQuiet": 16},
     "WithdrawTells": {"OneResult": 2},
     "KeepsStarted": {"CancelledUntouched": 6},
-    "EndedStays": {"EndStays": 7, "OneResult": 7, "OncePerRank": 7},
-    "InOrder": {"KindInOrder": 10},
+    "EndedStays": {"EndStays": 8, "OneResult": 8, "OncePerRank": 8},
+    "InOrder": {"KindInOrder": 11},
+    "OverdueHeld": {"TargetsHeld": 6, "FreeIsStill": 7},
+    "AbandonHolds": {"TargetsHeld": 6, "FreeIsStill": 7},
+    "DoneAfterSettle": {"StillIsQuiet": 11},
 }
 ENTRIES = [
     entry
@@ -45,7 +48,16 @@ def test_the_model_has_the_contract_names() -> None:
 def test_actions_carry_the_contract_parameters() -> None:
     configs = (
         Config(max_pauses=1),
-        Config(ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), frail=R({1}), impatient=R({1})),
+        Config(
+            ranks=1,
+            mortal=R({0}),
+            leavers=R({0}),
+            silent=R({0}),
+            failing=R({0}),
+            slow=R({0}),
+            frail=R({1}),
+            impatient=R({1}),
+        ),
     )
     parameters_are_those("transfer", (edge for config in configs for edge in build(Transfer(config)).edges))
 
@@ -71,7 +83,10 @@ def test_without_its_guard_it_does_not_go_on(guard: str) -> None:
     assert _broken(replace(config, guards=Guards())) == set()
 
 
-@pytest.mark.parametrize("guard", ["WithdrawTells", "KeepsStarted", "EndedStays", "InOrder"])
+@pytest.mark.parametrize(
+    "guard",
+    [*("WithdrawTells", "KeepsStarted", "EndedStays", "InOrder"), *("OverdueHeld", "AbandonHolds", "DoneAfterSettle")],
+)
 def test_with_the_guard_the_same_configuration_is_right(guard: str) -> None:
     assert explore(Transfer(replace(BUGS[guard].config, guards=Guards()))).violation is None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import mmap
 import subprocess
 import sys
 import threading
@@ -12,7 +14,7 @@ from fdcomm import BlockLists, EngineCacheQueue, PauseControl, TransferClient
 from fdcomm.transfer import TransferLoop
 from fdcomm.transfer_tasks import TransferTasks
 
-__all__ = ("Child",)
+__all__ = ("SIZE", "Child")
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,14 +54,31 @@ class Child:
                 pipe.close()
 
 
-def _rank(port: int, rank: int) -> None:
+SIZE = 4096
+"""Bytes of a block in the memory of a rank that writes."""
+
+
+def _rank(port: int, rank: int, limit: float | None = None, memory: str = "") -> None:
     go = threading.Semaphore(0)
 
     def swap(task: Any) -> str:
         if task.payload == "hold":
             print("holds", flush=True)
             go.acquire()
+        if isinstance(task.payload, tuple) and rank == task.payload[0]:
+            write(task.payload[1])
         return f"rank {rank}"
+
+    def write(blocks: tuple[int, ...]) -> None:
+        """Write rounds of 1 .. 100 to the blocks until let go, and say so after the first."""
+        with open(memory, "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+            for count in itertools.count():
+                for block in blocks:
+                    mapped[block * SIZE : (block + 1) * SIZE] = bytes([1 + count % 100]) * SIZE
+                if count == 0:
+                    print("writes", flush=True)
+                if go.acquire(timeout=0.001):
+                    return
 
     def listen() -> None:
         for _ in sys.stdin:
@@ -69,7 +88,7 @@ def _rank(port: int, rank: int) -> None:
     with (
         EngineCacheQueue(("0.0.0.0", port), num_client=2, client_id=rank) as queue,
         PauseControl(queue, rank=True) as control,
-        TransferLoop(queue, control, {"swap": swap}) as loop,
+        TransferLoop(queue, control, {"swap": swap}, limit_s=limit) as loop,
     ):
         loop.step(timeout=0.0)  # from here on tasks wait for this rank
         print("ready", flush=True)
@@ -88,6 +107,6 @@ def _client(port: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "rank":
-        _rank(int(sys.argv[2]), int(sys.argv[3]))
+        _rank(int(sys.argv[2]), int(sys.argv[3]), *map(float, sys.argv[4:5]), *sys.argv[5:])
     else:
         _client(int(sys.argv[2]))

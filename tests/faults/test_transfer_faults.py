@@ -12,6 +12,7 @@ import pytest
 
 from fdcomm import EngineCacheQueue, HostLostError, PauseControl, PeerLostError
 from fdcomm.transfer import TransferLoop
+from fdcomm.transfer_port import TransferResult, TransferSettled
 from fdcomm.transfer_tasks import TransferTasks
 from tests.conformance.waiting import Background
 from tests.faults.forked import refused_in_a_child
@@ -56,6 +57,14 @@ def _ended(tasks: TransferTasks) -> tuple[str, tuple[int, ...]]:
     tasks.acknowledge()
     assert tasks.outstanding() == 0
     return result.outcome, result.ranks
+
+
+def _failed(tasks: TransferTasks) -> TransferResult:
+    result = tasks.result(LIMIT_S)
+    assert result is not None
+    assert result.outcome == "failed"
+    tasks.acknowledge()
+    return result
 
 
 @pytest.mark.parametrize("stage", ["taken", "started", "done", "never"] if NIGHTLY else ["taken", "done", "never"])
@@ -106,13 +115,49 @@ def test_a_rank_that_is_stopped_is_not_waited_for_any_longer(server: EngineCache
             assert tasks.result(0.1) is None
             assert tasks.statistics().started == ((number, "swap", (1,)),)
             assert tasks.abandon(number)
-            assert _ended(tasks) == ("failed", (1,))
+            assert _failed(tasks).running == (1,)
+            assert tasks.settled(0.1) is None
         waiting = Background(lambda: control.pause(timeout=LIMIT_S))
         until(lambda: control.statistics().missing == (1,), "the job counts until it ends")
-        tell(child, "end")  # the report is late, and dropped
+        tell(child, "end")  # the report is late, and tells that the task has settled
+        assert tasks.settled(LIMIT_S) == number
         control.resume(waiting.value(), timeout=LIMIT_S)
         tasks.issue("next", "swap")
         assert _ended(tasks) == ("ok", ())
+
+
+@pytest.mark.parametrize("ends", ["returns", "is killed"])
+def test_a_handler_over_its_limit_has_settled_when_it(server: EngineCacheQueue, zero: TransferLoop, ends: str) -> None:
+    tasks = TransferTasks(server)
+    with _child(server, rank=1, limit_s=0.3) as child:
+        number = tasks.issue("long" if ends == "returns" else "never", "swap")
+        assert heard(child) == "doing"
+        result = _failed(tasks)
+        assert (result.number, result.ranks, result.running) == (number, (1,), (1,))
+        assert "HandlerTimeoutError" in str(result.error)
+        assert tasks.settled(0.1) is None
+        assert tasks.statistics().unsettled == ((number, (1,)),)
+        if ends == "returns":
+            tell(child, "end")
+        else:
+            child.kill()
+        assert tasks.news(LIMIT_S) == TransferSettled(number)
+        assert tasks.statistics().unsettled == ()
+        assert tasks.statistics().lost == (() if ends == "returns" else (1,))
+
+
+def test_a_task_that_is_not_waited_for_has_settled_when_its_last_rank_is_killed(
+    server: EngineCacheQueue, zero: TransferLoop
+) -> None:
+    tasks = TransferTasks(server)
+    with _child(server, rank=1) as child:
+        number = tasks.issue("never", "swap")
+        assert heard(child) == "doing"
+        until(lambda: tasks.statistics().started == ((number, "swap", (1,)),), "the report of rank 0")
+        assert tasks.abandon(number)
+        assert _failed(tasks).running == (1,)
+        child.kill()
+        assert tasks.settled(LIMIT_S) == number
 
 
 def test_what_a_killed_client_has_issued_is_cancelled(server: EngineCacheQueue) -> None:

@@ -12,7 +12,8 @@ TRANSFER_POINTS = (
     *("Join.done", "Leave.done", "Fence.done", "Vanish.done", "Reappear.done", "Issue.enter", "Issue.done"),
     *("Withdraw.done", "Clear.done", "Abandon.done", "HandOut.enter", "HandOut.done", "Acknowledge.done", "Gone.done"),
     *("Accept.enter", "Accept.done", "Refuse.done", "Return.done", "BackOff.done", "Start.done"),
-    *("Report.enter", "ReportOk.done", "ReportFailed.done"),
+    *("Report.enter", "ReportOk.done", "ReportFailed.done", "Overdue.enter", "Overdue.done", "Settle.enter"),
+    *("Settle.done", "Settled.enter", "Settled.done"),
 )
 
 

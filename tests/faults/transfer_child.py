@@ -38,7 +38,8 @@ def main(orders: dict[str, Any]) -> None:
     with EngineCacheQueue(("0.0.0.0", orders["port"]), num_client=2, client_id=rank, role=role) as queue:
         if "rank" in orders:
             with PauseControl(queue, rank=True) as control:
-                loop = TransferLoop(queue, control, {"swap": _handle, "store": _handle}, progress=progress)
+                handlers, limit_s = {"swap": _handle, "store": _handle}, orders.get("limit_s")
+                loop = TransferLoop(queue, control, handlers, limit_s=limit_s, progress=progress)
                 loop.step(timeout=0)
                 say("ready")
                 loop.run()

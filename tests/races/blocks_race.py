@@ -30,7 +30,7 @@ class BlocksOurs:
         self.accepted: Callable[[], None] = lambda: None
         self.lists = BlockLists(device, host)
         self.client = TransferClient(self.port, self.lists)
-        handle = self.client._handle
+        handle = self.client._receiver.handle
 
         def stopped(result: Any) -> None:
             self.in_hand.set()
@@ -38,7 +38,7 @@ class BlocksOurs:
                 raise TimeoutError("the receiver was not let go on")
             handle(result)
 
-        self.client._handle = stopped  # type: ignore[method-assign]
+        self.client._receiver.handle = stopped  # type: ignore[method-assign]
 
     def swap_in(self) -> Swap:
         """Issue a task that brings a host block back to the device."""

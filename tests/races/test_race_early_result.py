@@ -11,13 +11,13 @@ from tests.races.pipes import WATCHDOG_S
 def _outcome(variant: BlocksOurs) -> str:
     """A result that the receiver has looked for before the call that issues its task returns."""
     looked = threading.Event()
-    await_number = variant.client._await_number
+    await_number = variant.client._receiver.await_number
 
     def looking(number: int | None) -> Any:
         looked.set()
         return await_number(number)
 
-    variant.client._await_number = looking  # type: ignore[method-assign]
+    variant.client._receiver.await_number = looking  # type: ignore[method-assign]
 
     def accepted() -> None:
         variant.port.serve(1)
@@ -38,7 +38,7 @@ def shipped() -> str:
         def look(number: int | None) -> Any:
             return None if number is None else core.find(number)
 
-        variant.client._await_number = look  # type: ignore[method-assign]
+        variant.client._receiver.await_number = look  # type: ignore[method-assign]
         return _outcome(variant)
 
 

@@ -14,14 +14,14 @@ from tests.refine.tlc_graph import tlc_graph
 __all__ = ("FAULTY", "FIXED", "SHIPPED", "UNGUARDED", "compared", "compared_shipped", "spec_graph")
 
 FIXED: dict[str, Config] = {
-    "2 blocks, 1 task, 1 reset": Config(refuses=True, cancels=True, mortal=True, closes=True),
+    "2 blocks, 1 task, 1 reset": Config(refuses=True, cancels=True, mortal=True, closes=True, overruns=True),
     "leases of 2 blocks, no target": Config(device=2, host=0, sizes=frozenset({1, 2}), in_place=True, refuses=True),
     "2 tasks": Config(max_tasks=2),
 }
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
 
-UNGUARDED = Config(cancels=True, mortal=True, bad=frozenset({1}), guards=Guards.without(*Guards.names()))
+UNGUARDED = Config(cancels=True, mortal=True, overruns=True, bad=frozenset({1}), guards=Guards.without(*Guards.names()))
 
 SHIPPED: dict[str, shipped.Config] = {
     "guarded": shipped.Config(tasks=2, quiet=True),

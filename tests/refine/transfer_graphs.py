@@ -28,7 +28,14 @@ R = frozenset[int]
 FIXED: dict[str, Config] = {
     "2 ranks, a pause": Config(max_pauses=1),
     "1 rank, everybody may go": Config(
-        ranks=1, mortal=R({0}), leavers=R({0}), silent=R({0}), failing=R({0}), frail=R({1}), impatient=R({1})
+        ranks=1,
+        mortal=R({0}),
+        leavers=R({0}),
+        silent=R({0}),
+        failing=R({0}),
+        slow=R({0}),
+        frail=R({1}),
+        impatient=R({1}),
     ),
 }
 
@@ -38,14 +45,15 @@ LARGE: dict[str, Config] = {
     "1 rank, 2 tasks of 2 kinds": Config(ranks=1, max_issued=2, kinds=2, capacity=1, failing=R({0})),
     "2 ranks, 2 tasks": Config(max_issued=2),
     "2 ranks, time limits": Config(max_pauses=1, hasty=True, impatient=R({1})),
+    "2 ranks, one runs over its limit": Config(max_pauses=1, slow=R({0}), impatient=R({1})),
     "2 ranks, seen from the host": Config(
-        inside=False, mortal=R({0}), leavers=R({1}), silent=R({1}), failing=R({0, 1})
+        inside=False, mortal=R({0}), leavers=R({1}), silent=R({1}), failing=R({0, 1}), slow=R({0})
     ),
 }
 
 FAULTY: dict[str, Config] = {name: bug.config for name, bug in BUGS.items()}
 
-UNGUARDED = Config(mortal=R({0}), failing=R({0}), guards=Guards.without(*Guards.names()))
+UNGUARDED = Config(mortal=R({0}), failing=R({0}), slow=R({1}), guards=Guards.without(*Guards.names()))
 
 SHIPPED: dict[str, shipped.Config] = {
     "guarded": shipped.Config(max_pauses=0),
@@ -67,13 +75,16 @@ def decode(state: Mapping[str, Any]) -> State:
         state=tuple(state["state"]),
         reports=tuple(frozenset(Report(**report) for report in reports) for reports in state["reports"]),
         without=tuple(frozenset(without) for without in state["without"]),
+        busy=tuple(frozenset(busy) for busy in state["busy"]),
         results=tuple(tuple(state["results"][client]) for client in range(clients)),
         hand=tuple(state["hand"]),
         handled=frozenset(state["handled"]),
+        held=tuple(frozenset(held) for held in state["held"]),
         gone=frozenset(state["gone"]),
         phase=state["phase"],
         pauses=state["pauses"],
         jobs=tuple(frozenset(jobs) for jobs in function(state["jobs"], ranks)),
+        running=tuple(frozenset(running) for running in function(state["running"], ranks)),
         **by_rank,
     )
 

@@ -211,6 +211,37 @@ def starving(runtime: ControlledRuntime) -> Scenario:
     return bed.scenario(tasks, final)
 
 
+def overrunning(runtime: ControlledRuntime, *, reset: bool) -> Scenario:
+    """A rank is at a task that has failed: whoever gets the target, or a reset, has waited for its end."""
+    bed = Bed(runtime)
+    source, target = bed.lists.allocate(), bed.lists.allocate(1, "host")
+    swap = bed.client.issue("task", "swap", source, target)
+    number = bed.port.pull()
+    assert number is not None
+    written: list[bool] = []
+
+    def ranks() -> None:
+        bed.port.overrun(number)
+        bed.port.quiet(number)
+
+    def allocate() -> None:
+        bed.lists.allocate(1, "host", timeout=None)
+        written.append(number in bed.port.at)
+
+    def restart() -> None:
+        bed.reset()
+        written.append(number in bed.port.at)
+
+    def final() -> None:
+        assert written == [False], f"{written}: a rank may write to what somebody has"
+        error = swap.exception()
+        assert type(error).__name__ == ("TransferFailedError" if swap.lease is source else "TransferCancelledError")
+        assert bed.lists.statistics().in_flight == 0
+
+    waits = {"reset": restart} if reset else {"allocator": allocate}
+    return bed.scenario({"ranks": ranks, **waits}, final)
+
+
 def _program(name: str, build: Callable[[ControlledRuntime], Scenario], bound: Bound) -> tuple[str, Any]:
     return name, (Program(name, build, {}), bound)
 
@@ -226,6 +257,8 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
         _program("the port is lost", partial(ending, lost=True), Bound(preemptions=1)),
         _program("the client is closed", partial(ending, lost=False), Bound(preemptions=1)),
         _program("somebody waits for a block", starving, Bound(preemptions=2)),
+        _program("somebody waits for a late target", partial(overrunning, reset=False), Bound(preemptions=1)),
+        _program("a reset waits for a late task", partial(overrunning, reset=True), Bound(preemptions=1)),
     )
 )
 

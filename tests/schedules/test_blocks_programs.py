@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from fdcomm.blocks import BlockLists
 from fdcomm.core.blocks import Blocks
 from fdcomm.testing import Bound
 from fdcomm.transfer_client import TransferClient
+from fdcomm.transfer_receiver import Receiver
 from fdcomm.transfer_reset import Reset
 from tests.schedules.blocks_programs import LONG, PROGRAMS
 from tests.schedules.blocks_races import RACES, race
@@ -40,8 +42,10 @@ STUCK = ("deadlock", "livelock")
     ("owner", "method", "program"),
     [
         (TransferClient, "_register", "a result and its number"),
-        (TransferClient, "_ended", "a reset while a task runs"),
-        (TransferClient, "_ended", "somebody waits for a block"),
+        (Receiver, "_ended", "a reset while a task runs"),
+        (Receiver, "_ended", "somebody waits for a block"),
+        (Receiver, "settle", "somebody waits for a late target"),
+        (Receiver, "settle", "a reset waits for a late task"),
     ],
 )
 def test_who_wakes_nobody_is_found(owner: type, method: str, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +54,7 @@ def test_who_wakes_nobody_is_found(owner: type, method: str, program: str, monke
 
 
 def test_a_result_that_is_dropped_because_its_number_is_not_known_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TransferClient, "_await_number", lambda self, number: self._core.find(number))
+    monkeypatch.setattr(Receiver, "await_number", lambda self, number: self._client._core.find(number))
     assert failure_is_found(*PROGRAMS["a result and its number"]).verdict in (*STUCK, "invariant")
 
 
@@ -81,17 +85,27 @@ def test_a_result_that_is_handled_outside_of_the_lock_is_found(monkeypatch: pyte
     """The table forgets the task first, and its blocks come back in a second section (P8.1)."""
 
     def ended(self: Any, task: Any, result: Any) -> tuple[Any, list[Any]]:
-        swap = self._swaps.pop(task.index)
-        del self._core.tasks[task.index]
-        self._changed.notify_all()
-        self._changed.wait(0.001)  # another section
-        self._core.tasks[task.index] = task
-        self._core.handle(task, result.outcome)
-        self._blocks._record("Handle", {"task": task.index, "outcome": result.outcome}, {"given": -1})
+        client = self._client
+        swap = client._swaps.pop(task.index)
+        del client._core.tasks[task.index]
+        client._changed.notify_all()
+        client._changed.wait(0.001)  # another section
+        client._core.tasks[task.index] = task
+        client._core.handle(task, result.outcome)
+        args = {"task": task.index, "outcome": result.outcome, "late": False}
+        client._blocks._record("Handle", args, {"given": -1})
         return swap, []
 
-    monkeypatch.setattr(TransferClient, "_ended", ended)
+    monkeypatch.setattr(Receiver, "_ended", ended)
     assert failure_is_found(*PROGRAMS["a reset while a task runs"]).verdict in ("error", "invariant")
+
+
+@pytest.mark.parametrize("program", ["somebody waits for a late target", "a reset waits for a late task"])
+def test_lists_that_look_at_no_running_rank_are_found(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was in use here before results named the ranks that are at their tasks (late-write-into-freed-target)."""
+    original = Receiver.handle
+    monkeypatch.setattr(Receiver, "handle", lambda self, result: original(self, replace(result, running=())))
+    assert failure_is_found(*PROGRAMS[program]).verdict == "invariant"
 
 
 def test_an_end_that_tells_nobody_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

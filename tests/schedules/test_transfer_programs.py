@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from fdcomm.core.transfer import Task, Transfer
+from fdcomm.core.transfer import Transfer
+from fdcomm.core.transfer_state import Task
 from fdcomm.errors import CommTimeoutError
 from fdcomm.host.transfer_channel import TransferChannel
 from fdcomm.testing import Bound, Program, RandomWalk, explore
@@ -69,11 +70,48 @@ def _waits_for_the_lost(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Transfer, "_lack", lambda self, rank, tasks: None)
 
 
+def _overdue_is_over(patch: pytest.MonkeyPatch) -> None:
+    """A rank whose handler runs over its limit counts as one that has ended (overdue-target)."""
+    patch.setattr(Transfer, "overdue", Transfer.report_failed)
+
+
+def _reports_an_overdue_task_as_over(patch: pytest.MonkeyPatch) -> None:
+    """A rank says of a handler that runs over its limit that it has ended."""
+    report = Work._report
+
+    def over(self: Work, begun: Any, ok: bool, said: bytes) -> None:
+        begun.owes = False
+        report(self, begun, ok, said)
+
+    patch.setattr(Work, "_report", over)
+
+
+def _settles_nothing(patch: pytest.MonkeyPatch) -> None:
+    """A late report of a task that was not waited for settles nothing."""
+    patch.setattr(TransferChannel, "_settle", lambda self, rank, number: None)
+
+
+def _settles_in_silence(patch: pytest.MonkeyPatch) -> None:
+    """Who waits for a task to settle is not woken."""
+    settle = TransferChannel._settle
+
+    def quiet(self: TransferChannel, rank: int, number: int) -> None:
+        with patch.context() as inner:
+            inner.setattr(ControlledCondition, "notify_all", lambda condition: None)
+            settle(self, rank, number)
+
+    patch.setattr(TransferChannel, "_settle", quiet)
+
+
 FAULTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
     "a refusal wakes nobody": ("a rank refuses", _deaf),
     "a withdrawal is about started tasks too": ("a withdrawal meets the start", _withdraws_started),
     "a late report counts": ("a client stops waiting", _late_counts),
     "a task waits for a rank that is lost": ("a rank is lost", _waits_for_the_lost),
+    "an overdue task is over": ("a handler hangs", _overdue_is_over),
+    "an overdue task is reported as over": ("a handler hangs", _reports_an_overdue_task_as_over),
+    "a late report settles nothing": ("a client stops waiting", _settles_nothing),
+    "a task settles in silence": ("a client stops waiting", _settles_in_silence),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from fdcomm.errors import FencedError, HostLostError
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from fdcomm.transfer import TransferTask
+from fdcomm.transfer_port import TransferResult, TransferSettled
 from tests.schedules.transfer_testbed import LoopBed, TransferBed
 
 __all__ = ("LARGER", "PROGRAMS", "THOROUGH", "looping")
@@ -86,25 +87,31 @@ def lost(runtime: ControlledRuntime) -> Scenario:
         done = (1, 1, True) in bed.did
         assert bed.told == [(1, "ok", ()) if done else (1, "failed", (1,))], f"told {bed.told}, {bed.did}"
 
-    tasks: Tasks = {"client": bed.result, "rank 0": partial(bed.serve, 0), "rank 1": rank1}
+    tasks: Tasks = {"client": bed.told_or_lost, "rank 0": partial(bed.serve, 0), "rank 1": rank1}
     return bed.scenario({**tasks, "network": lambda: bed.lose(bed.queues[1])}, final)
 
 
 def abandoned(runtime: ControlledRuntime) -> Scenario:
-    """A client stops waiting while a rank reports: one result, and a report that counts for it or for nothing."""
+    """A client stops waiting while a rank reports: one result, and a report that counts for it or settles the task."""
     bed = TransferBed(runtime, 1)
     bed.join()
     bed.tasks.issue("task", "a")
     gave_up: list[bool] = []
+    settled: list[int] = []
 
     def client() -> None:
         gave_up.append(bed.tasks.abandon(1))
-        bed.result()
+        if bed.result().running:
+            news = bed.tasks.news(None)
+            assert isinstance(news, TransferSettled), f"{news}"
+            settled.append(news.number)
 
     def final() -> None:
         ended = [(1, "failed", (0,)) if gave_up == [True] else (1, "ok", ())]
         assert bed.told == ended, f"told {bed.told}, abandoned {gave_up}"
         assert bed.did == [(0, 1, gave_up == [False])], f"{bed.did}"
+        assert settled in ([], [1] * gave_up[0]), f"settled {settled}, abandoned {gave_up}"
+        assert not bed.core.busy
 
     return bed.scenario({"client": client, "rank 0": partial(bed.serve, 0)}, final)
 
@@ -119,7 +126,7 @@ def timed(runtime: ControlledRuntime) -> Scenario:
         assert bed.told == [(1, "ok", ())], f"told {bed.told}"
 
     tasks: Tasks = {f"rank {r}": partial(bed.serve, r, limit=1.0) for r in range(2)}
-    return bed.scenario({"client": bed.result, **tasks}, final)
+    return bed.scenario({"client": bed.told_or_lost, **tasks}, final)
 
 
 def end_of_the_host(runtime: ControlledRuntime) -> Scenario:
@@ -137,7 +144,7 @@ def end_of_the_host(runtime: ControlledRuntime) -> Scenario:
     def final() -> None:
         assert (bed.told, bed.did) == ([HostLostError], ["host lost"]), f"told {bed.told}, {bed.did}"
 
-    return bed.scenario({"client": bed.result, "rank 0": rank, "end": bed.service.shut_down}, final)
+    return bed.scenario({"client": bed.told_or_lost, "rank 0": rank, "end": bed.service.shut_down}, final)
 
 
 def looping(runtime: ControlledRuntime, ranks: int, count: int, *, pauses: bool, fails: int = -1) -> Scenario:
@@ -173,14 +180,24 @@ def looping(runtime: ControlledRuntime, ranks: int, count: int, *, pauses: bool,
 
 
 def limited(runtime: ControlledRuntime) -> Scenario:
-    """A handler runs until the client knows that it failed; its limit may be over at any moment, or it ends in time."""
+    """A handler runs until the client knows that it failed; its limit may be over at any moment, or it ends in time.
+
+    When the port says that nobody is at the task, the handler has ended.
+    """
     changed = runtime.condition()
     bed: LoopBed
+    at_it: set[int] = set()
+
+    def at(number: int, *, leaves: bool) -> None:
+        runtime.access("at it", change=True)
+        (at_it.discard if leaves else at_it.add)(number)
 
     def handler(rank: int, task: TransferTask) -> Any:
+        at(task.number, leaves=False)
         if task.payload == "hang":
             with changed:
                 changed.wait(4.0)
+        at(task.number, leaves=True)
         return rank
 
     bed = LoopBed(runtime, 1, handler, limit_s=3.0)
@@ -188,16 +205,24 @@ def limited(runtime: ControlledRuntime) -> Scenario:
     def client() -> None:
         for payload in ("hang", "behind"):
             bed.tasks.issue(payload, "a")
-        bed.result()
-        with changed:
-            changed.notify_all()
-        bed.result()
+        held = {1, 2}
+        while held:
+            news = bed.tasks.news(None)
+            if isinstance(news, TransferResult):
+                bed.tell((news.number, news.outcome, news.ranks))
+            if isinstance(news, TransferSettled) or (news is not None and not news.running):
+                held.discard(news.number)
+                runtime.access("at it", change=False)
+                assert news.number not in at_it, f"task {news.number} is said to be over, and its handler runs"
+            with changed:
+                changed.notify_all()
 
     def final() -> None:
         first, second = sorted(bed.told)
         assert first == (1, "failed", (0,)), f"told {bed.told}"
         assert second in ((2, "failed", (0,)), (2, "ok", ())), f"told {bed.told}"
         assert bed.loops[0].statistics().jobs == ()
+        assert not bed.core.busy
 
     return bed.scenario({"client": client, "rank 0": partial(bed.run, 0, 2)}, final)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fdcomm.errors import HostLostError
 from fdcomm.testing import Bound, ControlledRuntime, Exhaustive, Program, RandomWalk, Report, Scenario, explore
+from tests.schedules.transfer_overdue import overdue_ours, overdue_shipped
 from tests.schedules.transfer_programs import looping
 from tests.schedules.transfer_testbed import LoopBed
 
@@ -237,6 +238,7 @@ RACES: dict[str, tuple[_Build, _Build, str]] = {
     "P4.1": (_raises_shipped, partial(looping, ranks=2, count=2, pauses=False, fails=1), "deadlock"),
     "P5.5": (_dropped_shipped, _dropped_ours, "deadlock"),
     "P5.7": (_error_shipped, _error_ours, "deadlock"),
+    "overdue-target": (overdue_shipped, overdue_ours, "a block was given out while a copy writes to it"),
     "B10": (
         _half_shipped,
         partial(looping, ranks=2, count=2, pauses=True),

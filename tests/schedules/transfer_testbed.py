@@ -12,6 +12,7 @@ from fdcomm.host.transfer_channel import TransferChannel
 from fdcomm.pause import PauseControl
 from fdcomm.testing import ControlledRuntime
 from fdcomm.transfer import TransferLoop, TransferTask
+from fdcomm.transfer_port import TransferResult
 from fdcomm.transfer_tasks import TransferTasks
 from fdcomm.transports.inproc import InprocTransport
 from models.dispatch_trace import accept
@@ -80,15 +81,19 @@ class TransferBed(HandleBed):
         self.runtime.access("told", change=True)
         self.told.append(what)
 
-    def result(self) -> None:
+    def result(self) -> TransferResult:
         """The client waits for a result."""
-        try:
-            found = self.tasks.result(None)
-        except FdcommError as error:
-            self.tell(type(error))
-            return
+        found = self.tasks.result(None)
         assert found is not None
         self.tell((found.number, found.outcome, found.ranks))
+        return found
+
+    def told_or_lost(self) -> None:
+        """The client waits for a result, or the end of the host."""
+        try:
+            self.result()
+        except FdcommError as error:
+            self.tell(type(error))
 
     def invariant(self) -> None:
         """What must hold between any two critical sections."""

@@ -16,6 +16,7 @@ from fdcomm.core.blocks import Blocks as Core
 from fdcomm.errors import CommTimeoutError, HostLostError, NoBlocksError, TransferCancelledError
 from fdcomm.swap import Swap
 from fdcomm.transfer_client import TransferClient
+from fdcomm.transfer_port import TransferSettled
 from models.blocks import Blocks, Config, State
 from models.dispatch_trace import accept
 from models.kernel import Action
@@ -33,6 +34,7 @@ __all__ = ("run_client", "run_core")
 _LIMIT_S = 30.0
 _ROOM = 3
 _ENDS = ("Lose", "Close")
+_LATE = ("Pull", "Overrun", "Receive", "Handle", "Quiet", "Settle")
 
 
 class _CoreMachine(Stepped):
@@ -42,7 +44,7 @@ class _CoreMachine(Stepped):
 
     @initialize(device=st.integers(1, 4), host=st.integers(1, 3), resets=st.integers(1, 4))
     def start(self, device: int, host: int, resets: int) -> None:
-        config = Config(device, host, frozenset({1, 2}), True, 12, resets, frozenset(), True, True, True, True)
+        config = Config(device, host, frozenset({1, 2}), True, 12, resets, frozenset(), True, True, True, True, True)
         self.model = Blocks(config)
         (self.state,) = self.model.initial()
         self.driver = BlocksDriver(config, type(self).make)
@@ -52,6 +54,8 @@ class _CoreMachine(Stepped):
         """One action that the model allows. Ends are seldom, as little happens after them, and resets not often."""
         seldom = {"Lose": luck == 40, "Close": luck == 39, "BeginReset": luck % 4 == 0, "Cancel": luck % 4 == 1}
         names = [name for name in possible(self.model, self.state) if seldom.get(name, True)]
+        if luck % 4 == 2:  # on the way to what seldom happens
+            names = [name for name in names if name in _LATE] or names
         if not names:
             return
         self.step(*chosen(data, self.model, self.state, names))
@@ -76,7 +80,8 @@ def run_core(options: settings, make: Callable[..., Core] = Core) -> Counter[str
 class _ClientMachine(RuleBasedStateMachine):
     """Who uses real lists and a client with its thread; the ranks are a port in memory. What it records is judged.
 
-    ``owned`` is what the machine believes that it has: no block may be in it twice.
+    ``owned`` is what the machine believes that it has: no block may be in it twice. ``late`` is what tasks that have
+    failed may still write to: nobody else may have it.
     """
 
     occurred: Counter[str]
@@ -90,6 +95,8 @@ class _ClientMachine(RuleBasedStateMachine):
         self.owned: list[Lease] = []
         self.stale: list[Lease] = []
         self.swaps: list[Swap] = []
+        self.written: dict[int, set[int]] = {}
+        self.late: dict[int, set[int]] = {}
         self.resetting: Background | None = None
         self.called: list[Swap] = []
         self.ended = 0
@@ -128,6 +135,7 @@ class _ClientMachine(RuleBasedStateMachine):
             return
         swap.add_done_callback(self.called.append)
         self.swaps.append(swap)
+        self.written[swap.number or 0] = set((to or source).ids)
         self.owned = [lease for lease in self.owned if lease not in (source, to)]
 
     @precondition(lambda self: self.owned and self.is_open())
@@ -161,6 +169,39 @@ class _ClientMachine(RuleBasedStateMachine):
         self.port.finish(self.port.running[0], outcome)
         self.settle()
 
+    @rule(handled=st.sampled_from((True, True, False)))
+    def overrun(self, handled: bool) -> None:
+        """A task fails, and ranks are at it still; if not ``handled``, they end before anybody is told."""
+        number = self.port.running[0] if self.port.running else self.port.pull()
+        if number is None:
+            return
+        if handled:
+            self.late[number] = self.written[number]
+            self.port.overrun(number)
+        else:
+            with self.lists._changed:  # nothing is handled meanwhile
+                self.port.overrun(number)
+                self.port.quiet(number)
+        self.settle()
+
+    @precondition(lambda self: self.late)
+    @rule()
+    def quiet(self) -> None:
+        """The ranks that were at a late task have ended."""
+        number = next(iter(self.late))
+        del self.late[number]
+        self.port.quiet(number)
+        self.settle()
+
+    @precondition(lambda self: self.port.handed)
+    @rule(number=st.integers(1, 9), luck=st.integers(1, 4))
+    def settled_once_more(self, number: int, luck: int) -> None:
+        """Seldom the port says of a task that is not late that it has settled."""
+        if luck == 2 and number not in self.late:
+            unknown = self.client.statistics().unknown
+            self.port.post(TransferSettled(number))
+            until(lambda: self.client.statistics().unknown == unknown + 1)
+
     @rule()
     def withdraw(self) -> None:
         """Somebody clears the queue."""
@@ -184,6 +225,11 @@ class _ClientMachine(RuleBasedStateMachine):
         until(lambda: self.lists.statistics().phase != "open" or not self.still_resetting())
         self.settle()
 
+    def is_heard(self) -> bool:
+        """Return True when the client has handled every settlement."""
+        found = self.client.statistics()
+        return not self.port.posted and found.settled + found.unknown == len(self.port.settled)
+
     def still_resetting(self) -> bool:
         """Return True while the reset waits."""
         return self.resetting is not None and self.resetting.is_running()
@@ -191,7 +237,8 @@ class _ClientMachine(RuleBasedStateMachine):
     def settle(self) -> None:
         """Wait until every result is handled, and the reset is over if nothing runs."""
         until(lambda: self.port.outstanding() == len(self.port.queued) + len(self.port.running))
-        if self.resetting is not None and not self.port.running:
+        until(self.is_heard)
+        if self.resetting is not None and not self.port.running and not self.late:
             assert self.resetting.value() == self.lists.generation
             self.resetting = None
             self.stale += self.owned
@@ -208,8 +255,12 @@ class _ClientMachine(RuleBasedStateMachine):
         until(lambda: len(self.called) >= self.ended)
         mine = [block for lease in self.owned for block in lease.ids]
         assert len(mine) == len(set(mine)), f"two have one block: {self.owned}"
+        written = set().union(*self.late.values())
+        free = set(self.lists._core.free_ids())
+        assert not written & {*mine, *free}, f"ranks write to {written}, somebody has {mine}, and free are {free}"
         found = self.lists.statistics()
         assert found.device_free + found.host_free + found.leased + found.in_flight == 7
+        assert found.late == len(written)
         if self.is_open():
             assert found.leased == len(mine), f"{found}, and owned is {self.owned}"
 

@@ -62,3 +62,16 @@ def test_lists_that_free_at_once_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     options = settings(FIXED, max_examples=50, phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises(Exception, match=r"the lists have|is free, and should be"):
         run_rounds(run_client, options)
+
+
+def test_lists_that_free_what_ranks_may_write_to_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a late task had is free with its result (late-write-into-freed-target)."""
+    original = Core.handle
+
+    def handle(self: Any, task: Any, outcome: str, late: bool = False) -> Any:
+        return original(self, task, outcome)
+
+    monkeypatch.setattr(Core, "handle", handle)
+    options = settings(FIXED, max_examples=50, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(AssertionError, match=r"ranks write to|no outcome 'failed' with late=True"):
+        run_rounds(run_client, options)

@@ -13,7 +13,7 @@ from tests.stateful.transfer_host_machine import run_host
 from tests.stateful.transfer_machine import run_core
 
 EVERY_ACTION = set(Transfer().actions)
-INSIDE = {"Crash", "Admit", "Release", "JobDone", "Stop", "Order", "Still", "Resume"}
+INSIDE = {"Crash", "Admit", "Release", "Finish", "JobDone", "Stop", "Order", "Still", "Resume"}
 
 # For what must occur, and what must be found: in rounds, whose seeds are always the same.
 FIXED = settings(settings.get_profile("ci"), stateful_step_count=50)
@@ -28,7 +28,7 @@ def test_every_action_occurs() -> None:
 
 
 # Faults that a random run meets soon. The others are left to the exhaustive drive of the edges.
-SOON = ("StartsAlone", "WithdrawsSilently", "FailureIsDone")
+SOON = ("StartsAlone", "WithdrawsSilently", "FailureIsDone", "OverdueIsOver", "AbandonedIsOver")
 
 
 @pytest.mark.parametrize("fault", SOON)

@@ -11,14 +11,17 @@ from hypothesis.stateful import initialize, precondition, rule
 from models.kernel import Action
 from models.transfer import Config, State, Transfer
 from models.transfer_state import STARTED, numbers
-from tests.conformance.transfer_core import PLAIN, Made, TransferDriver, probes, step_of
+from tests.conformance.transfer_core import PLAIN, Made, TransferDriver, step_of
+from tests.conformance.transfer_probes import probes
 from tests.stateful.beside import chosen, possible, run_machine, see_refused, step_to
 from tests.stateful.core_beside import ClaimsHold
 
 __all__ = ("run_core",)
 
 _USUAL = ("Issue", "Join", "Admit", "Accept", "Start", "ReportOk", "ReportFailed", "JobDone", "HandOut", "Order")
+_USUAL += ("Finish", "Settle")
 _RARE = ("Abandon", "BackOff", "Return", "Release", "Withdraw", "Acknowledge", "Still", "Vanish", "Reappear", "Clear")
+_RARE += ("Overdue", "Settled")
 
 
 class _CoreMachine(ClaimsHold):
@@ -32,7 +35,7 @@ class _CoreMachine(ClaimsHold):
         everyone, all_clients = frozenset(range(ranks)), frozenset(range(1, clients + 1))
         self.config = Config(
             *(ranks, clients, 2, None, capacity, 3),
-            *(everyone, everyone, everyone, everyone),
+            *(everyone, everyone, everyone, everyone, everyone),
             frail=all_clients,
             impatient=all_clients,
         )
@@ -88,8 +91,29 @@ class _CoreMachine(ClaimsHold):
         """All ranks report the oldest task, and their jobs end."""
         number = numbers(self.state, STARTED)[0]
         for rank in range(self.config.ranks):
+            self._go("Finish", rank=rank, number=number)
             self._go("ReportFailed" if fails and rank == 0 else "ReportOk", rank=rank, number=number)
             self._go("JobDone", rank=rank, number=number)
+
+    @precondition(lambda self: STARTED in self.state.state)
+    @rule(abandons=st.booleans(), takes=st.booleans())
+    def late(self, abandons: bool, takes: bool) -> None:
+        """A client has the oldest task's result while rank 0 is at it, and is told of its end."""
+        number = numbers(self.state, STARTED)[0]
+        client = self.state.owner[number - 1]
+        if abandons:
+            self._go("Abandon", number=number)
+        self._go("Overdue", rank=0, number=number)
+        for rank in range(1, self.config.ranks):
+            self._end(rank, number)
+        while takes and self.state.hand[client - 1] != number and self.state.results[client - 1]:
+            self._go("HandOut", client=client)
+        self._end(0, number)
+        self._go("Settled", client=client, number=number)
+
+    def _end(self, rank: int, number: int) -> None:
+        for name in ("Finish", "ReportFailed", "Settle", "JobDone"):
+            self._go(name, rank=rank, number=number)
 
     @rule()
     def pause(self) -> None:
@@ -107,8 +131,7 @@ class _CoreMachine(ClaimsHold):
         """Jobs end, the pause is reached and ends, and every rank would be ready again."""
         for rank in range(self.config.ranks):
             for number in self.state.jobs[rank]:
-                self._go("ReportFailed", rank=rank, number=number)
-                self._go("JobDone", rank=rank, number=number)
+                self._end(rank, number)
             self._go("BackOff", rank=rank)
             self._go("Release", rank=rank)
         self._go("Still")
@@ -123,7 +146,7 @@ class _CoreMachine(ClaimsHold):
     @rule(number=st.integers(0, 200))
     def refused_call(self, number: int) -> None:
         """One of the calls that are not possible now."""
-        see_refused(list(probes(self.driver, self.state, self.config)), number)
+        see_refused(list(probes(self.driver.core, self.driver.inside, self.state, self.config)), number)
 
 
 def run_core(options: settings, make: Made = PLAIN) -> Counter[str]:

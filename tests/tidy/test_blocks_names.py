@@ -29,11 +29,11 @@ SEEN = {name: action for name, action in ACTIONS.items() if not action.get("envi
 PAGE = page_of("blocks")
 
 # Public methods of the core that are not actions: reads.
-READS = {"find", "count", "free_ids", "check"}
+READS = {"find", "find_late", "count", "free_ids", "check"}
 
 
 def test_the_environment_has_no_method() -> None:
-    assert set(ACTIONS) - set(SEEN) == {"Accept", "Withdraw", "Pull", "Succeed", "Fail", "Receive"}
+    assert set(ACTIONS) - set(SEEN) == {"Accept", "Withdraw", "Pull", "Succeed", "Fail", "Overrun", "Quiet", "Receive"}
     assert all(("method" in action) == (name in SEEN) for name, action in ACTIONS.items())
 
 
@@ -52,7 +52,7 @@ def test_methods_of_the_core() -> None:
 
 def test_events_of_the_lists_and_their_client() -> None:
     recorded: set[str] = set()
-    for file in ("blocks", "transfer_client", "transfer_reset"):
+    for file in ("blocks", "transfer_client", "transfer_receiver", "transfer_reset"):
         text = (ROOT / "fdcomm" / f"{file}.py").read_text(encoding="utf-8")
         recorded |= set(re.findall(r'(?:_record|_tell|_end)\("([A-Z]\w+)"', text))
     assert recorded == set(SEEN) == set(BLOCKS_EVENTS)

@@ -28,7 +28,7 @@ PAGE = page_of("transfer")
 
 # Public methods of the cores that are not actions: pure reads, and the rank's part in a report.
 READS = {"can_start", "offer", "awaited", "outstanding"}
-INSIDE_READS = {"next_of", "tell"}
+INSIDE_READS = {"next_of", "tell", "overdue", "settle"}
 
 
 def _methods(key: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def test_methods_of_the_cores(core: type, key: str, reads: set[str]) -> None:
 
 
 def test_events_of_the_host() -> None:
-    assert recorded_in_the_host("transfer_channel", "members") == EVENTS
+    assert recorded_in_the_host("transfer_channel", "transfer_clients", "members") == EVENTS
 
 
 def test_the_page_has_every_action_and_variable() -> None:

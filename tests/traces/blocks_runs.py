@@ -69,6 +69,19 @@ class World:
             self.port.finish(number, self.rng.choice(("ok", "ok", "failed")))
             self.settle()
 
+    def overrun(self) -> None:
+        """A task fails, and ranks are at it still."""
+        number = self.port.pull()
+        if number is not None:
+            self.port.overrun(number)
+            self.settle()
+
+    def quiet(self) -> None:
+        """The ranks that are at a task that has failed have ended."""
+        if self.port.at:
+            self.port.quiet(self.rng.choice(sorted(self.port.at)))
+            self.settle()
+
     def cancel(self) -> None:
         """Somebody gives up."""
         if self.swaps:
@@ -83,12 +96,15 @@ class World:
         """Every block is taken back."""
         while (number := self.port.pull()) is not None:
             self.port.finish(number)
+        for number in sorted(self.port.at):
+            self.port.quiet(number)
         self.client.reset(timeout=_LIMIT_S)
         self.settle()
 
     def settle(self) -> None:
         """Wait until every result is handled, and take what came back."""
         until(lambda: len(self.client.statistics().outstanding) == len(self.port.queued) + len(self.port.running))
+        until(lambda: set(self.client.statistics().late) == set(self.port.at))
         for swap in [swap for swap in self.swaps if swap.done()]:
             self.swaps.remove(swap)
             if swap.lease is not None:
@@ -97,8 +113,8 @@ class World:
     def act(self) -> None:
         """One random thing."""
         acts: list[Callable[[], object]] = [self.allocate, self.free, self.issue, self.work, self.cancel]
-        acts += [self.clear, self.reset]
-        self.rng.choices(acts, [8, 5, 10, 6, 1, 1, 1])[0]()
+        acts += [self.clear, self.reset, self.overrun, self.quiet]
+        self.rng.choices(acts, [8, 5, 10, 6, 1, 1, 1, 2, 2])[0]()
 
     def end(self, lost: bool) -> list[Event]:
         """End it; return what was recorded."""
@@ -127,7 +143,9 @@ def whole_run() -> list[Event]:
 def _has_all(run: list[Event]) -> bool:
     outcomes = {event["args"]["outcome"] for event in run if event["action"] == "Handle"}
     given = {event["result"]["given"] < 0 for event in run if event["action"] == "Handle"}
-    return outcomes == {"ok", "failed", "cancelled"} and given == {True, False}
+    late = {event["args"]["late"] for event in run if event["action"] == "Handle"}
+    begun = any(event["action"] == "BeginReset" and event["post"]["tasks"] for event in run)
+    return outcomes == {"ok", "failed", "cancelled"} and given == late == {True, False} and begun
 
 
 # -- runs that never happened --------------------------------------------------------------------------------------
@@ -138,9 +156,25 @@ def _handled(outcome: str, then: str) -> Change:
         moving = {e["result"]["task"] for e in run if e["action"] == "Reserve" and e["args"]["target"] >= 0}
 
         def fits(e: Event) -> bool:
-            return e["args"]["outcome"] == outcome and e["result"]["given"] >= 0 and e["args"]["task"] in moving
+            return (
+                not e["args"]["late"]
+                and e["args"]["outcome"] == outcome
+                and e["result"]["given"] >= 0
+                and e["args"]["task"] in moving
+            )
 
         run[index_of(run, "Handle", fits)]["args"]["outcome"] = then
+        return run
+
+    return alter
+
+
+def _late(outcome: str, was: bool) -> Change:
+    """What is said of ranks that are at a task is the contrary."""
+
+    def alter(run: list[Event]) -> list[Event]:
+        event = run[index_of(run, "Handle", lambda e: e["args"]["outcome"] == outcome and e["args"]["late"] is was)]
+        event["args"]["late"] = not was
         return run
 
     return alter
@@ -188,6 +222,12 @@ ALTERED = on_copies(
         "a result is handled twice": twice("Handle"),
         "a number is known twice": twice("Register"),
         "a cancel is forgotten": dropped("Cancel"),
+        "a settlement is forgotten": dropped("Settle"),
+        "a task settles twice": twice("Settle"),
+        "ranks are at no late task": _late("failed", True),
+        "ranks are at a task that is over": _late("failed", False),
+        "lateness is a number": valued("Handle", "args", "late", int),
+        "a task that is done is late": _late("ok", False),
         "a reset was not begun": dropped("BeginReset"),
         "a reset was not over": dropped("Rebuild"),
         "a reset is over too early": _early_rebuild,

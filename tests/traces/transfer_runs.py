@@ -19,7 +19,7 @@ from tests.traces.walks import random_walk
 
 __all__ = ("ALTERED", "EVENTS", "Event", "event_of", "lines_of", "random_run", "real_run", "shown", "whole_run")
 
-INSIDE = {"Crash", "Admit", "Release", "JobDone", "Stop", "Order", "Still", "Resume"}
+INSIDE = {"Crash", "Admit", "Release", "Finish", "JobDone", "Stop", "Order", "Still", "Resume"}
 """What a host cannot see."""
 EVENTS = set(Transfer().actions) - INSIDE
 _WEIGHT: dict[str, float] = {
@@ -29,13 +29,16 @@ _WEIGHT: dict[str, float] = {
     "Start": 1000,
     "ReportOk": 14,
     "ReportFailed": 6,
-    "HandOut": 5,
+    "Overdue": 4,
+    "Settle": 6,
+    "Settled": 12,
+    "HandOut": 8,
     "Refuse": 4,
     "BackOff": 4,
     "Crash": 1,
     "Leave": 1,
     "Clear": 1,
-    "Abandon": 1,
+    "Abandon": 2,
     "Gone": 0.3,
 }
 
@@ -58,6 +61,8 @@ def shown(s: State) -> dict[str, Any]:
         "votes": list(s.vote),
         "results": [[client, [[number, s.state[number - 1]] for number in s.results[client - 1]]] for client in known],
         "lost": [rank for rank, status in enumerate(s.status) if status == "lost"],
+        "busy": [[number, sorted(busy)] for number, busy in enumerate(s.busy, 1) if busy],
+        "held": [[client, sorted(s.held[client - 1])] for client in known],
     }
 
 
@@ -80,7 +85,7 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     """Return the events of a run of the model: Open, then ``length`` actions, each crash hidden before its fence."""
     rng = random.Random(seed)
     everybody, clients = frozenset(range(ranks)), frozenset((1, 2))
-    people = {"leavers": everybody, "mortal": everybody, "silent": everybody, "failing": everybody}
+    people = {"leavers": everybody, "mortal": everybody, "silent": everybody, "failing": everybody, "slow": everybody}
     config = Config(ranks, 2, 2, None, 3, **people, frail=frozenset({2}), impatient=clients, hasty=True, inside=False)  # type: ignore[arg-type]
     walk = random_walk(rng, Transfer(config), initial_state(config), lambda name: _WEIGHT.get(name, 2))
     events: list[Event] = [{"v": 1, "action": "Open", "protocol": "transfer", "dp": 0, "ranks": ranks, "capacity": 3}]
@@ -97,10 +102,10 @@ def random_run(seed: int, ranks: int, length: int) -> list[Event]:
     return events
 
 
-def whole_run(seed: int = 497) -> list[Event]:
+def whole_run(seed: int = 1204) -> list[Event]:
     """Return a random run that has every event. The first seed gives a short one."""
     for number in range(seed, seed + 1000):
-        run = random_run(number, 2, 60)
+        run = random_run(number, 2, 80)
         if {event["action"] for event in run} >= EVENTS:
             return run
     raise AssertionError("no seed gives a run with every action")
@@ -139,6 +144,12 @@ ALTERED = on_copies(
         "a result was handed out and it is not told": dropped("HandOut"),
         "a failure that was counted as done": renamed("ReportFailed", "ReportOk"),
         "a task that failed and is called done": valued("Abandon", "post", "results", _all_ok),
+        "an overdue report that is called an ordinary one": renamed("Overdue", "ReportFailed"),
+        "a rank that settled, and is called overdue": renamed("Settle", "Overdue"),
+        "a rank that settled and it is not told": dropped("Settle"),
+        "a client was told of a settled task and it is not told": dropped("Settled"),
+        "another task has settled": valued("Settled", "args", "number", _next),
+        "a rank that is at a task and it is not told": valued("Overdue", "post", "busy", lambda rows: rows[1:]),
         "a loss that was a leave": renamed("Fence", "Leave"),
         "a rank that backed off and is called ready": renamed("BackOff", "Accept"),
         "a clear that was a withdrawal of nothing": renamed("Return", "Refuse"),

@@ -9,6 +9,7 @@ import pytest
 
 from fdcomm.blocks import BlockLists, Lease
 from fdcomm.errors import ConfigError, NoBlocksError, ProtocolViolationError, StaleLeaseError
+from fdcomm.transfer_port import TransferResult, TransferSettled
 from tests.conformance.memory_port import MemoryPort
 from tests.conformance.waiting import Background, until
 
@@ -120,7 +121,7 @@ def test_the_port_in_memory_keeps_its_promises() -> None:
     assert port.withdraw() == (2,)
     port.finish(1, "failed", ranks=(1,))
     assert port.outstanding() == 2
-    results = [port.result(0.0), port.result(0.0), port.result(0.0)]
+    results = [port.news(0.0), port.news(0.0), port.news(0.0)]
     assert [(r.number, r.outcome, r.ranks) if r else None for r in results] == [
         (2, "cancelled", ()),
         (1, "failed", (1,)),
@@ -128,7 +129,7 @@ def test_the_port_in_memory_keeps_its_promises() -> None:
     ]
     assert port.outstanding() == 0
     port.check()
-    waiting = Background(lambda: port.result(30.0))
+    waiting = Background(lambda: port.news(30.0))
     port.issue("d", "swap", 0.0)
     port.serve(1)
     assert waiting.value().number == 3
@@ -137,13 +138,32 @@ def test_the_port_in_memory_keeps_its_promises() -> None:
     until(lambda: port.outstanding() == 0)
 
 
+def test_the_port_in_memory_says_once_that_a_task_has_settled() -> None:
+    port = MemoryPort()
+    for _ in range(2):
+        port.issue("a", "swap", 0.0)
+        port.pull()
+    port.overrun(1)
+    port.overrun(2, (0, 1))
+    port.quiet(1)  # before its result is handed out: that says nothing of it then
+    first, second = port.news(0.0), port.news(0.0)
+    assert isinstance(first, TransferResult)
+    assert isinstance(second, TransferResult)
+    assert (first.running, second.running, port.news(0.0)) == ((), (0, 1), None)
+    port.check()
+    port.quiet(2)
+    port.check()
+    assert (port.news(0.0), port.news(0.0)) == (TransferSettled(2), None)
+    port.check()
+
+
 def test_a_second_result_of_a_task_is_noticed() -> None:
     port = MemoryPort()
     port.issue("a", "swap", 0.0)
     number = port.pull()
     assert number is not None
     port.finish(number)
-    first = port.result(0.0)
+    first = port.news(0.0)
     port.post(first)
     with pytest.raises(AssertionError, match="two results"):
-        port.result(0.0)
+        port.news(0.0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -27,8 +25,10 @@ from fdcomm import (
 from fdcomm.errors import PayloadError, PayloadTooLargeError
 from fdcomm.transfer_port import TransferResult
 from tests.conformance.waiting import Background, until
+from tests.unit.transfer_group import LONG_S, Group, group
 
-LONG_S = 60.0
+__all__ = ("group",)
+
 pytestmark = pytest.mark.multiproc
 
 
@@ -39,64 +39,9 @@ class _Unreadable:
         return int, ("not a number",)
 
 
-class Group:
-    """A host, its client, and the loops of two ranks, each in a thread."""
-
-    def __init__(self, stack: contextlib.ExitStack) -> None:
-        self._stack = stack
-        self.server = stack.enter_context(
-            EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2, max_batch_bytes=1 << 16)
-        )
-        self.tasks = TransferTasks(self.server)
-        self.pause = PauseControl(self.server)
-        self.loops: dict[int, TransferLoop] = {}
-        self.told: list[tuple[Any, ...]] = []
-        self.over = threading.Event()
-        stack.callback(self.over.set)
-
-    def queue(self, rank: int, role: Any = None) -> EngineCacheQueue:
-        """Open a handle."""
-        return self._stack.enter_context(EngineCacheQueue(self.server.address, num_client=2, client_id=rank, role=role))
-
-    def run(self, handler: Callable[[int, TransferTask], Any], **options: Any) -> list[Background]:
-        """Run both loops until the test is over."""
-
-        def body(rank: int) -> None:
-            def progress(number: int, kind: str, stage: str) -> None:
-                self.told.append((rank, number, kind, stage))
-
-            with (
-                EngineCacheQueue(self.server.address, num_client=2, client_id=rank) as queue,
-                PauseControl(queue, rank=True) as control,
-            ):
-                handlers = dict.fromkeys(("a", "b"), lambda task: handler(rank, task))
-                loop = self.loops[rank] = TransferLoop(queue, control, handlers, progress=progress, **options)
-                with loop:
-                    loop.run(self.over.is_set)
-
-        running = [Background(lambda rank=rank: body(rank)) for rank in (0, 1)]  # type: ignore[misc]
-        for thread in running:
-            self._stack.callback(thread.error)
-        self._stack.callback(self.over.set)
-        until(lambda: self.tasks.statistics().live == (0, 1), "the loops")
-        return running
-
-    def result(self) -> TransferResult:
-        """Return the next result."""
-        found = self.tasks.result(LONG_S)
-        assert found is not None
-        return found
-
-
-@pytest.fixture
-def group() -> Iterator[Group]:
-    with contextlib.ExitStack() as stack:
-        yield Group(stack)
-
-
 def test_the_client_is_a_port(group: Group) -> None:
     port: TransferPort = group.tasks
-    assert (port.outstanding(), port.withdraw(), port.result(0.0)) == (0, (), None)
+    assert (port.outstanding(), port.withdraw(), port.news(0.0)) == (0, (), None)
     port.acknowledge()
 
 
@@ -147,6 +92,7 @@ def test_a_handler_that_hangs_is_named_and_other_kinds_go_on(group: Group) -> No
     assert [(found[number].outcome, found[number].ranks) for number in (1, 2)] == [("failed", (1,))] * 2
     assert "HandlerTimeoutError: the handler of kind 'a' has run for more than 1 s" in str(found[1].error)
     assert "with task 1; this one waited behind it" in str(found[2].error)
+    assert (found[1].running, found[2].running) == ((1,), ())  # what waited was not begun
     group.tasks.issue("while it hangs", "a")
     assert group.result().ranks == (1,)
     with pytest.raises(CommTimeoutError) as late:

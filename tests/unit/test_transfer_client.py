@@ -121,13 +121,13 @@ def test_a_result_may_come_before_its_number() -> None:
         assert seen.wait(LIMIT_S)
 
     made = World(between=between)
-    original = made.client._await_number
+    original = made.client._receiver.await_number
 
     def looked(number: int | None) -> Any:
         seen.set()
         return original(number)
 
-    made.client._await_number = looked  # type: ignore[method-assign]
+    made.client._receiver.await_number = looked  # type: ignore[method-assign]
     assert made.issue().wait(LIMIT_S).lease.ids == (2,)
     made.client.close(timeout=LIMIT_S)
 

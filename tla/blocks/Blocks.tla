@@ -12,6 +12,11 @@
 (* issuer's; and if nobody waits for it any more, both are free. A task    *)
 (* without a target leaves the source to its issuer.                       *)
 (*                                                                         *)
+(* The result of a failure may come while ranks are at the task. What they *)
+(* may write to, its target, or the source of one without a target, stays  *)
+(* the task's until they have ended, and is free then. The task is late    *)
+(* meanwhile, and has failed for its issuer.                               *)
+(*                                                                         *)
 (* Each guard below is TRUE in the protocol. With one of them FALSE this   *)
 (* is the faulty protocol that the guard prevents, and the property that   *)
 (* the contract names for it fails: MCBlocks_bug_<guard>.cfg.              *)
@@ -29,21 +34,22 @@ CONSTANTS
     Refuses,        \* the port may refuse a task
     Cancels,        \* who waits may give up
     Mortal,         \* the port may be lost
-    Closes          \* the client may be closed
+    Closes,         \* the client may be closed
+    Overruns        \* a result may come while ranks are at its task
 
 CONSTANTS
     AwaitsHandled, AwaitsResults, CountsIssuing, LeasesEnd, KeepsUntilResult, TellsWaiters, Withdraws, SurvivesBad,
-    KeepsUnknown, EndTells
+    KeepsUnknown, EndTells, HoldsLate, AwaitsLate, SettlesOnce
 
 Blocks == 0 .. Device + Host - 1
 OfKind(k) == IF k = 0 THEN 0 .. Device - 1 ELSE Device .. Device + Host - 1
 Guards == <<AwaitsHandled, AwaitsResults, CountsIssuing, LeasesEnd, KeepsUntilResult, TellsWaiters, Withdraws,
-            SurvivesBad, KeepsUnknown, EndTells>>
+            SurvivesBad, KeepsUnknown, EndTells, HoldsLate, AwaitsLate, SettlesOnce>>
 
 ASSUME /\ {Device, Host, MaxTasks, MaxGen} \subseteq Nat
        /\ Sizes \subseteq Nat \ {0}
        /\ Bad \subseteq 1 .. MaxTasks
-       /\ {InPlace, Refuses, Cancels, Mortal, Closes} \subseteq BOOLEAN
+       /\ {InPlace, Refuses, Cancels, Mortal, Closes, Overruns} \subseteq BOOLEAN
        /\ \A i \in DOMAIN Guards : Guards[i] \in BOOLEAN
 
 VARIABLES
@@ -71,7 +77,10 @@ Over == {"done", "refused"}
 InFlight(t) == tasks[t].stage \notin Over
 Waits(t) == tasks[t].told = ""
 Serving == phase \in {"open", "resetting"}
-Held(t) == tasks[t].source \cup tasks[t].target
+
+\* What the ranks may write to, and what a task has.
+Written(t) == IF tasks[t].target = {} THEN tasks[t].source ELSE tasks[t].target
+Held(t) == IF tasks[t].stage = "late" THEN Written(t) ELSE tasks[t].source \cup tasks[t].target
 
 \* A lease is known by its first block, and by its generation.
 First(ids) == CHOOSE b \in ids : \A c \in ids : b <= c
@@ -120,7 +129,8 @@ Reserve(s, d) ==
     /\ LET target == IF d = -1 THEN {} ELSE Of(d, gen)
        IN /\ leases' = leases \ (Of(s, gen) \cup target)
           /\ tasks' = Append(tasks, [source |-> Ids(Of(s, gen)), target |-> Ids(target), stage |-> "issuing",
-                                     out |-> "", told |-> "", known |-> FALSE])
+                                     out |-> "", told |-> "", known |-> FALSE, at |-> FALSE,
+                                     late |-> FALSE])
     /\ UNCHANGED <<gen, phase, free, hand, alive>>
 
 \* A step of a task that changes nothing else.
@@ -154,29 +164,55 @@ Refuse(t) ==
 (* The port and the ranks. *)
 
 Withdraw(t) == Withdraws /\ Step(t, "queued", "posted", "cancelled") /\ UNCHANGED hand
-Pull(t) == Step(t, "queued", "taken", "") /\ UNCHANGED hand
-Succeed(t) == Step(t, "taken", "posted", "ok") /\ UNCHANGED hand
-Fail(t) == Step(t, "taken", "posted", "failed") /\ UNCHANGED hand
+
+Pull(t) ==
+    /\ t \in Numbers
+    /\ tasks[t].stage = "queued"
+    /\ tasks' = [tasks EXCEPT ![t].stage = "taken", ![t].at = TRUE]
+    /\ UNCHANGED <<gen, phase, free, leases, hand, alive>>
+
+\* A result: ranks are at the task no more, or some of them still.
+Posted(t, out, at) == [tasks EXCEPT ![t].stage = "posted", ![t].out = out, ![t].at = at]
+Taken(t) == t \in Numbers /\ tasks[t].stage = "taken" /\ UNCHANGED <<gen, phase, free, leases, hand, alive>>
+
+Succeed(t) == Taken(t) /\ tasks' = Posted(t, "ok", FALSE)
+Fail(t) == Taken(t) /\ tasks' = Posted(t, "failed", FALSE)
+
+\* A handler ran over its limit, or was not waited for: the task has failed, and ranks are at it.
+Overrun(t) == Overruns /\ Taken(t) /\ tasks' = Posted(t, "failed", TRUE)
+
+\* The last of these ranks has ended.
+Quiet(t) ==
+    /\ t \in Numbers
+    /\ tasks[t].stage # "taken"
+    /\ tasks[t].at
+    /\ tasks' = [tasks EXCEPT ![t].at = FALSE]
+    /\ UNCHANGED <<gen, phase, free, leases, hand, alive>>
 
 -----------------------------------------------------------------------------
 (* The receiver. *)
 
+\* The result says whether ranks are at the task when it is handed out.
 Receive(t) ==
     /\ alive
     /\ Serving
     /\ hand = 0
     /\ t \in Numbers
-    /\ Step(t, "posted", "hand", tasks[t].out)
+    /\ tasks[t].stage = "posted"
+    /\ tasks' = [tasks EXCEPT ![t].stage = "hand", ![t].late = tasks[t].at]
     /\ hand' = t
+    /\ UNCHANGED <<gen, phase, free, leases, alive>>
 
 Moves(t) == tasks[t].out = "ok"
+Keeps(t) == HoldsLate /\ tasks[t].late
 
 Give(t) ==
     LET x == tasks[t]
-        mine == IF x.target = {} THEN x.source ELSE IF Moves(t) THEN x.target ELSE x.source
+        kept == IF Keeps(t) THEN Written(t) ELSE {}
+        mine == (IF x.target = {} THEN x.source ELSE IF Moves(t) THEN x.target ELSE x.source) \ kept
     IN IF Waits(t)
-       THEN leases' = leases \cup Lease(mine, gen) /\ free' = free \cup (Held(t) \ mine)
-       ELSE leases' = leases /\ free' = free \cup Held(t)
+       THEN leases' = leases \cup Lease(mine, gen) /\ free' = free \cup (Held(t) \ (mine \cup kept))
+       ELSE leases' = leases /\ free' = free \cup (Held(t) \ kept)
 
 \* Without the guards the receiver ends, or drops a result whose task has no number yet.
 Handle(t) ==
@@ -188,11 +224,25 @@ Handle(t) ==
        THEN alive' = FALSE /\ UNCHANGED <<free, leases, tasks, hand>>
        ELSE IF ~tasks[t].known
        THEN ~KeepsUnknown /\ hand' = 0 /\ UNCHANGED <<free, leases, tasks, alive>>
-       ELSE /\ tasks' = [tasks EXCEPT ![t].stage = "done", ![t].told = IF Waits(t) THEN tasks[t].out ELSE @]
+       ELSE /\ tasks' = [tasks EXCEPT ![t].stage = IF Keeps(t) THEN "late" ELSE "done",
+                                       ![t].told = IF Waits(t) THEN tasks[t].out ELSE @]
             /\ Give(t)
             /\ hand' = 0
             /\ UNCHANGED alive
     /\ UNCHANGED <<gen, phase>>
+
+\* The receiver is told that no rank is at the task any more. Without the guard it believes that more than once.
+Settle(t) ==
+    /\ alive
+    /\ Serving
+    /\ hand = 0
+    /\ t \in Numbers
+    /\ tasks[t].late
+    /\ ~tasks[t].at
+    /\ tasks[t].stage = "late" \/ (~SettlesOnce /\ tasks[t].stage = "done")
+    /\ tasks' = [tasks EXCEPT ![t].stage = "done"]
+    /\ free' = free \cup Written(t)
+    /\ UNCHANGED <<gen, phase, leases, hand, alive>>
 
 -----------------------------------------------------------------------------
 (* Who waits, and the ends. *)
@@ -221,6 +271,7 @@ Counts(t) ==
     /\ InFlight(t)
     /\ AwaitsHandled \/ tasks[t].stage # "hand"
     /\ CountsIssuing \/ tasks[t].stage # "issuing"
+    /\ AwaitsLate \/ tasks[t].stage # "late"
 
 \* A set and not \A, which TLC would take apart within itself: a recorded run has many tasks.
 Rebuild ==
@@ -253,8 +304,11 @@ Next ==
     \/ \E t \in 1 .. MaxTasks : Pull(t)
     \/ \E t \in 1 .. MaxTasks : Succeed(t)
     \/ \E t \in 1 .. MaxTasks : Fail(t)
+    \/ \E t \in 1 .. MaxTasks : Overrun(t)
+    \/ \E t \in 1 .. MaxTasks : Quiet(t)
     \/ \E t \in 1 .. MaxTasks : Receive(t)
     \/ \E t \in 1 .. MaxTasks : Handle(t)
+    \/ \E t \in 1 .. MaxTasks : Settle(t)
     \/ \E t \in 1 .. MaxTasks : Cancel(t)
     \/ BeginReset
     \/ Rebuild

@@ -8,7 +8,8 @@
 (*   Traces   sequence of runs; an event is a tuple <<action, parameter,   *)
 (*            second parameter, outcome, result, gen, phase, free, leases, *)
 (*            tasks in flight>>; leases are sets of blocks, and a result   *)
-(*            is a set of numbers                                          *)
+(*            is a set of numbers; of a Handle the second parameter is 1   *)
+(*            when its result says that ranks are at the task              *)
 (*                                                                         *)
 (* A run is accepted if its last event is explained. <<"AT", k, i>> says   *)
 (* that run k is explained up to event i - 1.                              *)
@@ -48,7 +49,8 @@ Observed ==
     \/ Name = "Reserve" /\ Reserve(X, Y) /\ Found = {Len(tasks')}
     \/ Name = "Register" /\ Register(X)
     \/ Name = "Refuse" /\ Refuse(X) /\ Found = {IF Waits(X) THEN 1 ELSE 0}
-    \/ Name = "Handle" /\ Handle(X) /\ tasks[X].out = Outcome /\ Found = {First(l.ids) : l \in New}
+    \/ Name = "Handle" /\ Handle(X) /\ tasks[X].out = Outcome /\ tasks[X].late = (Y = 1) /\ Found = {First(l.ids) : l \in New}
+    \/ Name = "Settle" /\ Settle(X)
     \/ Name = "Cancel" /\ Cancel(X)
     \/ Name = "BeginReset" /\ BeginReset /\ Told = Found
     \/ Name = "Rebuild" /\ Rebuild
@@ -61,8 +63,9 @@ Unseen ==
     \/ Name = "Handle" /\ Outcome = "cancelled" /\ Withdraw(X)
     \/ Name = "Handle" /\ Outcome \in {"ok", "failed"} /\ Pull(X)
     \/ Name = "Handle" /\ Outcome = "ok" /\ Succeed(X)
-    \/ Name = "Handle" /\ Outcome = "failed" /\ Fail(X)
+    \/ Name = "Handle" /\ Outcome = "failed" /\ (IF Y = 1 THEN Overrun(X) ELSE Fail(X))
     \/ Name = "Handle" /\ Receive(X)
+    \/ Name = "Settle" /\ Quiet(X)
 
 More == at <= Len(Traces[k])
 

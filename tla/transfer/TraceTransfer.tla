@@ -8,9 +8,11 @@
 (* TraceData is generated for each run of TLC:                             *)
 (*   Traces   sequence of runs; an event is a tuple <<action, who, kind or *)
 (*            task, answered numbers, issued, queued numbers, started      *)
-(*            tasks, votes, results, lost ranks>>; a started task is       *)
-(*            <<number, ranks that did it, that failed, without>>; results *)
-(*            are pairs <<client, sequence of <<number, state>>>>          *)
+(*            tasks, votes, results, lost ranks, busy tasks, held tasks>>; *)
+(*            a started task is <<number, ranks that did it, that failed,  *)
+(*            without>>; results are pairs <<client, sequence of <<number, *)
+(*            state>>>>; a busy task is <<number, ranks>>; held tasks are  *)
+(*            pairs <<client, set of numbers>>                             *)
 (*                                                                         *)
 (* A run is accepted if its last event is explained. <<"AT", k, i>> says   *)
 (* that run k is explained up to event i - 1.                              *)
@@ -45,6 +47,8 @@ PostState ==
     /\ \A r \in Ranks : vote'[r] = Event[8][r + 1]
     /\ {<<c, Posted(c)>> : c \in Known} = Event[9]
     /\ {r \in Ranks : status'[r] = "lost"} = Event[10]
+    /\ {<<n, busy'[n]>> : n \in {m \in DOMAIN busy' : busy'[m] # {}}} = Event[11]
+    /\ {<<c, held'[c]>> : c \in Known} = Event[12]
 
 \* The tasks that the action takes from the queue, in order.
 Taken == InOrderOf({n \in Queued : state'[n] # "queued"})
@@ -61,6 +65,7 @@ Observed ==
     \/ Name = "Abandon" /\ What \in Numbers /\ Abandon(What)
     \/ Name = "HandOut" /\ Who \in Clients /\ HandOut(Who) /\ <<hand'[Who]>> = Answer
     \/ Name = "Acknowledge" /\ Who \in Clients /\ Acknowledge(Who)
+    \/ Name = "Settled" /\ Who \in Clients /\ What \in Numbers /\ Settled(Who, What)
     \/ Name = "Gone" /\ Who \in Clients /\ Gone(Who)
     \/ Name = "Accept" /\ Accept(Who)
     \/ Name = "Refuse" /\ Refuse(Who)
@@ -69,6 +74,8 @@ Observed ==
     \/ Name = "Start" /\ Start /\ Taken = Answer
     \/ Name = "ReportOk" /\ ReportOk(Who, What)
     \/ Name = "ReportFailed" /\ ReportFailed(Who, What)
+    \/ Name = "Overdue" /\ Overdue(Who, What)
+    \/ Name = "Settle" /\ Settle(Who, What)
 
 \* A host cannot see a process die, only that its connection closed: the death is allowed directly before that.
 Unseen == Name = "Fence" /\ Crash(Who)

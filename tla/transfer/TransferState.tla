@@ -13,6 +13,7 @@ CONSTANTS
     Mortal,         \* ranks that may crash
     Silent,         \* ranks whose process may end before it has done anything here
     Failing,        \* ranks that may fail at a task
+    Slow,           \* ranks whose handlers may run over their limit
     Frail,          \* clients that may be gone
     Impatient,      \* clients that may stop waiting for a task that has started
     Hasty,          \* the wait for the other ranks may end by its time limit
@@ -23,7 +24,7 @@ Clients == 1 .. C
 
 ASSUME /\ {N, C, Kinds, Capacity} \subseteq Nat \ {0}
        /\ {MaxIssued, MaxPauses} \subseteq Nat
-       /\ Leavers \cup Mortal \cup Silent \cup Failing \subseteq Ranks
+       /\ Leavers \cup Mortal \cup Silent \cup Failing \cup Slow \subseteq Ranks
        /\ Frail \cup Impatient \subseteq Clients
        /\ {Hasty, Inside} \subseteq BOOLEAN
 
@@ -33,9 +34,11 @@ VARIABLES
     state,          \* of each task
     reports,        \* of each task: what ranks reported
     without,        \* of each task: ranks that will not report
+    busy,           \* of each task: ranks that may be at it, as far as the host knows
     results,        \* of each client: tasks whose result was posted and not taken
     hand,           \* of each client: the result that it took last and is handling; 0 is none
     handled,        \* history: tasks whose result was handled
+    held,           \* of each client: tasks whose result said that ranks may be at it, until it is told that none is
     gone,           \* clients that are gone
     status,         \* life of each rank
     vote,           \* of each rank, about the oldest task that waits
@@ -43,14 +46,15 @@ VARIABLES
     pauses,         \* number of pauses so far
     open,           \* of each rank: may a job be admitted?
     spare,          \* of each rank: it has admitted a job for a task that it does not have yet
-    jobs            \* of each rank: tasks whose job was admitted and has not ended
+    jobs,           \* of each rank: tasks whose job was admitted and has not ended
+    running         \* of each rank: tasks whose handler may write, now or later. The truth, which no host sees
 
-vars == <<owner, kind, state, reports, without, results, hand, handled, gone, status, vote, phase, pauses, open, spare,
-          jobs>>
+vars == <<owner, kind, state, reports, without, busy, results, hand, handled, held, gone, status, vote, phase, pauses,
+          open, spare, jobs, running>>
 issued == <<owner, kind>>
-tasks == <<state, reports, without>>
-boxes == <<results, hand, handled, gone>>
-inside == <<open, spare, jobs>>
+tasks == <<state, reports, without, busy>>
+boxes == <<results, hand, handled, held, gone>>
+inside == <<open, spare, jobs, running>>
 pausing == <<phase, pauses>>
 
 Init ==
@@ -59,9 +63,11 @@ Init ==
     /\ state = <<>>
     /\ reports = <<>>
     /\ without = <<>>
+    /\ busy = <<>>
     /\ results = [c \in Clients |-> <<>>]
     /\ hand = [c \in Clients |-> 0]
     /\ handled = {}
+    /\ held = [c \in Clients |-> {}]
     /\ gone = {}
     /\ status = [r \in Ranks |-> "away"]
     /\ vote = [r \in Ranks |-> "none"]
@@ -70,6 +76,7 @@ Init ==
     /\ open = [r \in Ranks |-> FALSE]
     /\ spare = [r \in Ranks |-> FALSE]
     /\ jobs = [r \in Ranks |-> {}]
+    /\ running = [r \in Ranks |-> {}]
 
 Numbers == DOMAIN state
 Queued == {n \in Numbers : state[n] = "queued"}
@@ -104,7 +111,10 @@ Lacks(set, r) ==
     IN /\ without' = missing
        /\ state' = after
        /\ Post({n \in lacking : after[n] # "started"})
-       /\ UNCHANGED <<reports, hand, handled, gone>>
+       /\ UNCHANGED <<reports, hand, handled, held, gone>>
+
+\* The rank is at no task any more.
+NotAt(r) == busy' = [n \in Numbers |-> busy[n] \ {r}]
 
 \* Nobody acts for the rank any more.
 EndInside(r) ==
@@ -112,4 +122,5 @@ EndInside(r) ==
     /\ open' = [open EXCEPT ![r] = FALSE]
     /\ spare' = [spare EXCEPT ![r] = FALSE]
     /\ jobs' = [jobs EXCEPT ![r] = {}]
+    /\ running' = [running EXCEPT ![r] = {}]
 =============================================================================
