@@ -1,4 +1,4 @@
-"""The programs of the pages about pauses, control requests, and a worker's loop with its API server."""
+"""The programs of the page about pauses, and of a worker's loop with its API server."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from tests.multiproc.page_program import prints_what_the_page_says
 
 
 @pytest.mark.multiproc
-@pytest.mark.parametrize("page", ["protocols/pause", "protocols/control", "worker-loop"])
+@pytest.mark.parametrize("page", ["protocols/pause", "worker-loop"])
 def test_the_program_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     prints_what_the_page_says(page, tmp_path)
