@@ -178,10 +178,9 @@ class TransferTasks:
     def _wait(self, action: str, timeout: Timeout, progress: Progress | None, every: float) -> Any:
         name = f"transfer.{action}"
         limit = timeout_seconds(timeout, name)
-        if progress is None:
+        slice_s = period(progress, every, name)
+        if progress is None or slice_s is None:
             return self._queue._act(_PROTOCOL, action, limit, timeout=limit, name=name)
-        arguments.function(progress, "progress", name)
-        slice_s = period(every, name)
         deadline = Deadline(limit, self._queue._runtime.monotonic)
         while True:
             left = deadline.remaining()
