@@ -38,7 +38,7 @@ class _Slow:
 
 def test_a_handler_that_returns_after_its_limit_settles(group: Group) -> None:
     slow = _Slow(1)
-    group.run(slow, limit_s=0.5)
+    group.run(slow, limit_s=1.0)
     number = group.tasks.issue("hang", "a")
     result = group.tasks.news(LONG_S)
     assert isinstance(result, TransferResult)
@@ -73,7 +73,7 @@ def test_a_task_that_is_not_waited_for_settles_when_all_ranks_have_ended(group: 
 
 def test_a_result_that_is_taken_after_the_end_names_nobody(group: Group) -> None:
     slow = _Slow(1)
-    group.run(slow, limit_s=0.5)
+    group.run(slow, limit_s=1.0)
     number = group.tasks.issue("hang", "a")
     until(lambda: group.tasks.statistics().unsettled == ((number, (1,)),), "the overdue report")
     slow.free.set()
@@ -86,7 +86,7 @@ def test_a_result_that_is_taken_after_the_end_names_nobody(group: Group) -> None
 
 def test_what_has_settled_comes_before_results_that_wait_and_acknowledges(group: Group) -> None:
     slow = _Slow(0)
-    group.run(slow, limit_s=0.5)
+    group.run(slow, limit_s=1.0)
     late = group.tasks.issue("hang", "a")
     assert group.result().running == (0,)
     good = group.tasks.issue("good", "b")
@@ -101,7 +101,7 @@ def test_what_has_settled_comes_before_results_that_wait_and_acknowledges(group:
 
 def test_a_pause_that_is_reached_has_nothing_unsettled(group: Group) -> None:
     slow = _Slow(0, 1)
-    group.run(slow, limit_s=0.5)
+    group.run(slow, limit_s=1.0)
     group.tasks.issue("hang", "a")
     assert group.result().running in ((0, 1), (0,), (1,))
     pausing = Background(lambda: group.pause.pause(timeout=LONG_S))
@@ -115,7 +115,7 @@ def test_a_pause_that_is_reached_has_nothing_unsettled(group: Group) -> None:
 
 def test_a_client_that_closes_is_told_nothing_and_others_are_not_concerned(group: Group) -> None:
     slow = _Slow(1)
-    group.run(slow, limit_s=0.5)
+    group.run(slow, limit_s=1.0)
     other = type(group.tasks)(group.queue(0, "producer"))
     number = other.issue("hang", "a")
     result = other.result(LONG_S)
@@ -131,19 +131,22 @@ def test_a_client_that_closes_is_told_nothing_and_others_are_not_concerned(group
 
 @pytest.mark.parametrize("wait", ["result", "settled", "news"])
 def test_who_waits_is_told_how_it_goes(group: Group, wait: str) -> None:
-    seen: list[TransferStatistics] = []
+    seen: list[tuple[int, ...]] = []
     group.tasks.issue("waits for ranks", "a")
-    assert getattr(group.tasks, wait)(0.2, progress=seen.append, every=0.05) is None
-    assert {view.queued for view in seen} == {(1,)}
 
-    def enough(view: TransferStatistics) -> None:
-        raise LookupError(view.away)
+    def look(view: TransferStatistics) -> None:
+        seen.append(view.queued)
+        if len(seen) == 3:
+            raise LookupError
 
+    assert getattr(group.tasks, wait)(0.0, progress=look) is None
+    assert seen == []
     with pytest.raises(LookupError):
-        getattr(group.tasks, wait)(LONG_S, progress=enough, every=0.01)
+        getattr(group.tasks, wait)(LONG_S, progress=look, every=0.01)
+    assert seen == [(1,)] * 3
     group.tasks.withdraw()
     if wait != "settled":
-        assert getattr(group.tasks, wait)(LONG_S, progress=enough).outcome == "cancelled"
+        assert getattr(group.tasks, wait)(LONG_S, progress=look).outcome == "cancelled"
     for wrong in ({"every": 0}, {"progress": "no function"}):
         with pytest.raises(ConfigError):
-            getattr(group.tasks, wait)(0.0, **{"progress": enough, **wrong})
+            getattr(group.tasks, wait)(0.0, **{"progress": look, **wrong})
