@@ -30,9 +30,16 @@ CORE_LARGE: dict[str, Config] = {
 
 # A process that ends before it has done anything here is driven in tests/unit/test_transfer.py.
 SERVICE: dict[str, Config] = {
-    "2 ranks": Config(inside=False, mortal=R({0}), leavers=R({1}), failing=R({1}), slow=R({0}), impatient=R({1})),
+    "2 ranks": Config(inside=False, mortal=R({0}), leavers=R({1}), failing=R({1})),
+    "2 ranks, late": Config(inside=False, failing=R({1}), slow=R({0}), impatient=R({1})),
+    "1 rank, late, that may die": Config(
+        inside=False, ranks=1, mortal=R({0}), failing=R({0}), slow=R({0}), impatient=R({1})
+    ),
 }
 SERVICE_LARGE: dict[str, Config] = {
+    "2 ranks, late, that may go": Config(
+        inside=False, mortal=R({0}), leavers=R({1}), failing=R({1}), slow=R({0}), impatient=R({1})
+    ),
     "1 rank, 2 tasks, the client may go": Config(
         inside=False, ranks=1, max_issued=2, kinds=2, capacity=1, mortal=R({0}), leavers=R({0}), frail=R({1})
     ),

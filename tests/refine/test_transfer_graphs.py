@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from models.graph import build, compare, named
-from models.transfer import State, Transfer
+from models.kernel import Step
+from models.transfer import Config, State, Transfer
 from models.transfer_state import QUEUED
 from tests.refine.transfer_graphs import FIXED, SHIPPED, compared_shipped, spec_graph
 
@@ -22,10 +25,30 @@ class _FenceKeepsQueued(Transfer):
         return None if after is not None and QUEUED in s.state else after
 
 
-class _ReportsLate(Transfer):
-    def job_done(self, s: State, rank: int, number: int) -> State | None:
-        after = super().job_done(s, rank, number)
-        return after and after._replace(spare=tuple(True for _ in s.spare))
+class _DoneIsSpare(Transfer):
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        done = self.actions["JobDone"]
+
+        def changed(s: State) -> Iterator[Step[State]]:
+            for action, after in done(s):
+                yield action, after._replace(spare=(True,) * len(after.spare))
+
+        self.actions = {**self.actions, "JobDone": changed}
+
+
+class _SettledStays(Transfer):
+    def settled(self, s: State) -> Iterator[Step[State]]:
+        for action, after in super().settled(s):
+            yield action, after._replace(held=s.held)
+
+
+class _HandsOutStill(Transfer):
+    """A result never says that ranks may be at it."""
+
+    def hand_out(self, s: State, client: int) -> State | None:
+        after = super().hand_out(s, client)
+        return after and after._replace(held=s.held)
 
 
 class _GoneStays(Transfer):
@@ -40,7 +63,7 @@ class _AbandonForgets(Transfer):
         return after and after._replace(without=s.without)
 
 
-MUTANTS = (_LeavesOpen, _FenceKeepsQueued, _ReportsLate, _GoneStays, _AbandonForgets)
+MUTANTS = (_LeavesOpen, _FenceKeepsQueued, _DoneIsSpare, _GoneStays, _AbandonForgets, _SettledStays, _HandsOutStill)
 
 
 @pytest.mark.tlc
