@@ -58,7 +58,7 @@ SIZE = 4096
 """Bytes of a block in the memory of a rank that writes."""
 
 
-def _rank(port: int, rank: int, limit: float | None = None, memory: str = "") -> None:
+def _rank(port: int, rank: int, limit: str = "", memory: str = "") -> None:
     go = threading.Semaphore(0)
 
     def swap(task: Any) -> str:
@@ -88,7 +88,7 @@ def _rank(port: int, rank: int, limit: float | None = None, memory: str = "") ->
     with (
         EngineCacheQueue(("0.0.0.0", port), num_client=2, client_id=rank) as queue,
         PauseControl(queue, rank=True) as control,
-        TransferLoop(queue, control, {"swap": swap}, limit_s=limit) as loop,
+        TransferLoop(queue, control, {"swap": swap}, limit_s=float(limit) if limit else None) as loop,
     ):
         loop.step(timeout=0.0)  # from here on tasks wait for this rank
         print("ready", flush=True)
@@ -107,6 +107,6 @@ def _client(port: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "rank":
-        _rank(int(sys.argv[2]), int(sys.argv[3]), *map(float, sys.argv[4:5]), *sys.argv[5:])
+        _rank(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
     else:
         _client(int(sys.argv[2]))

@@ -45,7 +45,7 @@ class Scene:
         with contextlib.ExitStack() as stack:
             self.memory = stack.enter_context(mmap.mmap(stack.enter_context(open(self.file, "r+b")).fileno(), 0))
             self.server = stack.enter_context(EngineCacheQueue(("0.0.0.0", 0), is_server=True, num_client=2))
-            stack.callback(lambda: [child.kill() for child in self.ranks])
+            stack.callback(self.kill_all)
             for rank in (0, 1):
                 self.ranks.append(Child("rank", self.server.get_server_port(), rank, HANDLER_S, self.file))
             self.client = TransferClient(TransferTasks(self.server), self.lists, PauseControl(self.server))
@@ -60,6 +60,11 @@ class Scene:
         if exc[0] is None:
             (verdict,) = accept_file(str(self.record))
             assert verdict.accepted, str(verdict)
+
+    def kill_all(self) -> None:
+        """End the ranks."""
+        for child in self.ranks:
+            child.kill()
 
     def block(self, number: int) -> bytes:
         """Return the bytes of a block."""

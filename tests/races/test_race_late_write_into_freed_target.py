@@ -27,8 +27,8 @@ class Memory:
     def take_all(self) -> None:
         """Somebody allocates every block that is free, and fills it."""
         for kind in ("device", "host"):
-            while self.variant.lists.can_allocate(1, kind):  # type: ignore[arg-type]
-                self.mine.append(self.variant.lists.allocate(1, kind))  # type: ignore[arg-type]
+            while self.variant.lists.can_allocate(1, kind):
+                self.mine.append(self.variant.lists.allocate(1, kind))
                 self.write(self.mine[-1].ids, MINE)
 
     def spoiled(self) -> list[int]:

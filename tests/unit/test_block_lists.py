@@ -122,7 +122,7 @@ def test_the_port_in_memory_keeps_its_promises() -> None:
     port.finish(1, "failed", ranks=(1,))
     assert port.outstanding() == 2
     results = [port.news(0.0), port.news(0.0), port.news(0.0)]
-    assert [(r.number, r.outcome, r.ranks) if r else None for r in results] == [
+    assert [(r.number, r.outcome, r.ranks) if isinstance(r, TransferResult) else r for r in results] == [
         (2, "cancelled", ()),
         (1, "failed", (1,)),
         None,
