@@ -1,6 +1,7 @@
 """The ring of slots in shared memory, one load or store at a time: twin of ``tla/ring/Ring.tla``.
 
-Processes are numbers: readers 0 .. R-1, second readers R .. R+Joins-1 of ranks 0 .. Joins-1, the writer, the clearer.
+Processes are numbers: readers 0 .. R-1, then those that come back, R+r for rank r and 2R+r for
+its third, the writer, the clearer.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Ring(Writing, Model[State]):
         self.guards = config.guards
         self.ranks = range(config.ranks)
         self.lines = range(config.ranks + config.joins)
+        self.words = range(min(len(self.lines), 2 * config.ranks))
         self.writer = len(self.lines)
         self.clearer = self.writer + 1
         everybody = range(self.clearer + 1)
@@ -69,9 +71,9 @@ class Ring(Writing, Model[State]):
         """Every rank has its reader, and nothing was put."""
         size, lines, c = self.clearer + 1, len(self.lines), self.config
         pc = ("idle",) * c.ranks + ("out",) * c.joins + ("idle",) * 2
-        no, none, zeros = (0,) * lines, (0,) * c.slots, (0,) * c.ranks
+        no, words, none, zeros = (0,) * lines, (0,) * len(self.words), (0,) * c.slots, (0,) * c.ranks
         yield State(
-            mem=Mem(none, none, no, no, zeros, (0,)),
+            mem=Mem(none, none, words, words, zeros, (0,)),
             buf=((),) * size,
             pc=pc,
             at=(0,) * size,
@@ -92,11 +94,15 @@ class Ring(Writing, Model[State]):
 
     def rank_of(self, p: int) -> int:
         """The rank of a reader."""
-        return p if p < self.config.ranks else p - self.config.ranks
+        return p % self.config.ranks
 
     def incarnation(self, p: int) -> int:
         """The life of its rank under which a reader is counted."""
-        return 0 if p < self.config.ranks else 2
+        return 2 * (p // self.config.ranks)
+
+    def line(self, p: int) -> int:
+        """Whose words a reader stores to: a rank has two lines, used in turn."""
+        return p % (2 * self.config.ranks)
 
     # -- a reader ------------------------------------------------------------------------------------------------
 
@@ -126,7 +132,7 @@ class Ring(Writing, Model[State]):
     def store_begun(self, s: State, p: int) -> State | None:
         """Announced."""
         after = at(s, p, "begin", "gate")
-        return after and put(after, p, "begun", p, s.pos[p] + 1)
+        return after and put(after, p, "begun", self.line(p), s.pos[p] + 1)
 
     def see_gate(self, s: State, p: int) -> State | None:
         """While the gate is closed a reader waits here. After a clear it looks again."""
@@ -158,7 +164,7 @@ class Ring(Writing, Model[State]):
         if after is None:
             return None
         got = replaced(s.got, p, (*s.got[p], s.took[p]))
-        after = put(after, p, "cursor", p, s.pos[p] + 1)
+        after = put(after, p, "cursor", self.line(p), s.pos[p] + 1)
         return after._replace(pos=replaced(s.pos, p, s.pos[p] + 1), got=got, took=replaced(s.took, p, 0))
 
     def store_skip(self, s: State, p: int) -> State | None:
@@ -166,16 +172,21 @@ class Ring(Writing, Model[State]):
         if s.pc[p] != "skip":
             return None
         to = s.low[p]
-        return put(moved(s, p, "idle", low=0), p, "cursor", p, to)._replace(pos=replaced(s.pos, p, to))
+        return put(moved(s, p, "idle", low=0), p, "cursor", self.line(p), to)._replace(pos=replaced(s.pos, p, to))
 
     # -- another reader of a fenced rank -------------------------------------------------------------------------
 
     def store_life(self, s: State, p: int) -> State | None:
         """Counted from now on, with a cursor of the past."""
         after = at(s, p, "out", "barrier" if self.guards.JoinBarrier else "look")
-        if after is None or s.mem.life[self.rank_of(p)] != 1:
+        if after is None or s.mem.life[self.rank_of(p)] != self.incarnation(p) - 1 or not self._free(s, p):
             return None
-        return put(after, p, "life", self.rank_of(p), 2)
+        return put(after, p, "life", self.rank_of(p), self.incarnation(p))
+
+    def _free(self, s: State, p: int) -> bool:
+        """Whoever had the line is dead, or has found that it was given up, and has let go."""
+        before = p - 2 * self.config.ranks
+        return before < 0 or (not s.buf[before] and s.pc[before] in ("dead", "fenced"))
 
     def barrier_reaches(self, s: State, p: int) -> State | None:
         """The barrier has run on the processor of the next reader: nothing is in its store buffer."""
@@ -190,7 +201,7 @@ class Ring(Writing, Model[State]):
         if s.pc[p] != "look":
             return None
         most = max(s.low[p], load(s, p, "begun", s.at[p]))
-        if s.at[p] < self.lines[-1]:
+        if s.at[p] < self.words[-1]:
             return moved(s, p, "look", at=s.at[p] + 1, low=most)
         if p != self.clearer:
             return moved(s, p, "start", at=0, low=most)
@@ -203,7 +214,7 @@ class Ring(Writing, Model[State]):
         if s.pc[p] != "start":
             return None
         begin = s.low[p]
-        after = put(moved(s, p, "idle", low=0), p, "cursor", p, begin)
+        after = put(moved(s, p, "idle", low=0), p, "cursor", self.line(p), begin)
         return after._replace(pos=replaced(s.pos, p, begin), start=replaced(s.start, p, begin))
 
     # -- a clear -------------------------------------------------------------------------------------------------
@@ -281,8 +292,9 @@ class Ring(Writing, Model[State]):
     def fence(self, s: State, r: int) -> State | None:
         """A rank is given up: its reader is dead, or somebody says so."""
         life = s.mem.life[r]
-        reader = self.line_of(s.mem.life, r)
+        reader = life // 2 * self.config.ranks + r
         gone = not s.alive[reader] and not s.buf[reader]
-        if life % 2 or not (gone or (r in self.config.fenceable and life == 0)):
+        may = life == 0 or life // 2 < self.config.joins // self.config.ranks
+        if life % 2 or not (gone or (r in self.config.fenceable and may)):
             return None
         return s._replace(mem=s.mem._replace(life=replaced(s.mem.life, r, life + 1)))

@@ -23,7 +23,7 @@ def invariants(model: Any) -> dict[str, Claim]:
 
     def exactly_once_in_order(s: State) -> bool:
         rising = all(list(got) == sorted(set(got)) for got in s.got)
-        return rising and all(not set(s.got[p]) & set(s.got[p - ranks]) for p in lines[ranks:])
+        return rising and not any(set(s.got[q]) & set(s.got[p]) for p in lines for q in lines[p + ranks :: ranks])
 
     return {
         "NoTornRead": lambda s: all(s.pc[p] != "release" or s.took[p] == s.pos[p] + 1 for p in lines),
@@ -67,6 +67,8 @@ def sometimes(model: Any) -> dict[str, Claim]:
         found["a reader finds itself given up"] = lambda s: "fenced" in s.pc
     if model.config.joins:
         found["a second reader gets a message"] = lambda s: any(s.got[model.config.ranks :])
+    if model.config.joins > model.config.ranks:
+        found["a third reader gets a message"] = lambda s: any(s.got[2 * model.config.ranks :])
     return found
 
 

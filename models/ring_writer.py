@@ -25,8 +25,8 @@ class Writing:
         return lives[rank] % 2 == 0 or not self.guards.SkipsFenced
 
     def line_of(self, lives: tuple[int, ...], rank: int) -> int:
-        """The reader of a rank."""
-        return self.config.ranks + rank if lives[rank] >= 2 else rank
+        """The line of a rank's reader."""
+        return self.config.ranks + rank if lives[rank] // 2 % 2 else rank
 
     def first_from(self, lives: tuple[int, ...], rank: int) -> int:
         """The first rank from this one on whose cursor has to be loaded."""

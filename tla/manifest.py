@@ -24,7 +24,7 @@ SIZES = ("small", "large")
 _MODES = ("check", "live", "refine", "simulate")
 _EXPECT = {"holds": HOLDS, "violates": VIOLATED}
 _KEYS = {"name", "folder", "module", "mode", "variant", "expect", "violates", "race", "size", "distinct", "depth"}
-_KEYS |= {"never", "behaviours", "seed", "protocols", "graph"}
+_KEYS |= {"never", "steps", "behaviours", "seed", "protocols", "graph"}
 
 
 # From here on two workers are worth that TLC may find a state on a longer way first, and tell another depth.
@@ -50,6 +50,8 @@ class Entry:
         depth: Depth of the state graph. For a violation: states of the counterexample. To simulate: the longest
             behaviour.
         never: With mode "check", actions that these bounds exclude. Every other action must be taken.
+        steps: With mode "refine", the actions of the abstract specification that must occur, where the module prints
+            <<"IS", action>> for each that does. Empty: it prints none.
         graph: The model's graph is compared with the one of this configuration (V2): one run of TLC gives both.
     """
 
@@ -66,6 +68,7 @@ class Entry:
     distinct: int = 0
     depth: int = 0
     never: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
     behaviours: int = 0
     seed: int = 0
     graph: bool = False
@@ -116,7 +119,7 @@ def _entry(item: dict[str, Any]) -> Entry:
     if unknown:
         raise ManifestError(f"{item.get('name')}: unknown keys {sorted(unknown)}")
     try:
-        values: dict[str, Any] = {key: tuple(item[key]) for key in ("never", "protocols") if key in item}
+        values: dict[str, Any] = {key: tuple(item[key]) for key in ("never", "steps", "protocols") if key in item}
         entry = Entry(**(item | values))
     except TypeError as error:
         raise ManifestError(f"{item.get('name')}: {error}") from None
@@ -205,6 +208,10 @@ def problems_of(entry: Entry, result: Result) -> tuple[str, ...]:
             found.append(f"never taken: {', '.join(sorted(never - set(entry.never)))}")
         if set(entry.never) - never:
             found.append(f"taken, and the manifest says never: {', '.join(sorted(set(entry.never) - never))}")
+    if result.outcome == HOLDS and entry.mode == "refine":
+        steps = {said[1] for said in result.printed if said[:1] == ("IS",)}
+        if steps != set(entry.steps):
+            found.append(f"abstract steps: {sorted(steps)}, and the manifest says {sorted(entry.steps)}")
     return tuple(found)
 
 

@@ -69,8 +69,8 @@ class Said:
 
 
 def library(run: Run) -> tuple[Path, ...]:
-    """Return the folders in which the run finds modules. Protocols that extend dispatch find it in its folder."""
-    return (*run.library, ROOT / "common", run.module.parent, ROOT / "dispatch")
+    """Return the folders in which the run finds modules: also those of protocols that others extend or refine."""
+    return (*run.library, ROOT / "common", run.module.parent, ROOT / "dispatch", ROOT / "barrier")
 
 
 def _command(run: Run, folder: Path) -> list[str]:

@@ -41,8 +41,8 @@ class RingPart(Part):
         places = {
             "seq": [shape.of_slot(slot, SEQ) for slot in range(shape.slots)],
             "data": [shape.of_slot(slot, SIZE) for slot in range(shape.slots)],
-            "begun": [shape.of_line(line, BEGUN) for line in self.lines],
-            "cursor": [shape.of_line(line, CURSOR) for line in self.lines],
+            "begun": [shape.of_line(line, BEGUN) for line in self.model.words],
+            "cursor": [shape.of_line(line, CURSOR) for line in self.model.words],
             "life": [LIVES + rank for rank in range(shape.ranks)],
             "gate": [GATE],
         }
@@ -57,7 +57,7 @@ class RingPart(Part):
         self.bed = Bed(scheduling, self.shape, [CLEARED], setters)
         self._now = now
         # Of lines that the model does not have nothing is of interest.
-        others = range(len(self.lines), self.shape.lines)
+        others = range(len(self.model.words), self.shape.lines)
         silent = [WANT, CLEARED, *(self.shape.of_line(line, BEGUN) for line in others)]
         silent += [self.shape.of_line(line, PID) for line in range(self.shape.lines)]
         self.silent = {self.bed.name(place) for place in silent}
@@ -133,15 +133,15 @@ class RingPart(Part):
             return self._looks(state, process)
         return {
             "out": f"load {self._name('life', rank)}",
-            "start": self._store("cursor", process, state.low[process]),
+            "start": self._store("cursor", self.model.line(process), state.low[process]),
             "idle": f"load {self._name('seq', slot)}",
-            "begin": self._store("begun", process, state.pos[process] + 1),
+            "begin": self._store("begun", self.model.line(process), state.pos[process] + 1),
             "gate": f"load {self._name('gate', 0)}",
             "copy": f"load {self._name('data', slot)}",
             "check": f"load {self._name('life', rank)}",
             "void": f"load {self._name('life', rank)}",
-            "skip": self._store("cursor", process, state.low[process]),
-            "release": self._store("cursor", process, state.pos[process] + 1),
+            "skip": self._store("cursor", self.model.line(process), state.low[process]),
+            "release": self._store("cursor", self.model.line(process), state.pos[process] + 1),
             "fenced": "ended",
             "dead": "killed | ended",
         }[pc]

@@ -17,6 +17,10 @@ Plan = tuple[Callable[[Any], Part], Any]
 
 SMALL: dict[str, Plan] = {
     "a reader is given up, and another one comes": (RingPart, ring.Config(ranks=1, puts=1, joins=1, fenceable=R({0}))),
+    "a reader is killed twice, and comes back twice": (
+        RingPart,
+        ring.Config(ranks=1, puts=1, joins=2, mortal=R({0, 1})),
+    ),
     "a clear, which may be killed": (RingPart, ring.Config(ranks=1, puts=1, clears=1, mortal=R({2}))),
     "a put after a clear": (RingPart, ring.Config(ranks=1, puts=2, clears=1)),
     "a reader sleeps": (ReadersSleep, ring_wait.Config(mortal=R({0}))),
@@ -27,6 +31,10 @@ LARGE: dict[str, Plan] = {
     "a reader comes back, the writer may be killed": (
         RingPart,
         ring.Config(ranks=1, puts=2, joins=1, mortal=R({0, 2})),
+    ),
+    "a reader is given up twice, and comes back twice": (
+        RingPart,
+        ring.Config(ranks=1, puts=1, joins=2, fenceable=R({0})),
     ),
     "2 clears, which may be killed": (RingPart, ring.Config(ranks=1, puts=2, clears=2, mortal=R({2}))),
     "a clear, and the writer may be killed": (RingPart, ring.Config(ranks=1, puts=2, clears=1, mortal=R({1, 2}))),

@@ -20,6 +20,7 @@ R = frozenset[int]
 # Small enough for TLC to dump in a few seconds, and together every action.
 FIXED: dict[str, ring.Config] = {
     "a reader is given up, and another one comes": ring.Config(ranks=1, puts=1, joins=1, fenceable=R({0})),
+    "a reader is given up twice, and comes back twice": ring.Config(ranks=1, puts=1, joins=2, fenceable=R({0})),
     "a clear, which may be killed": ring.Config(ranks=1, puts=1, clears=1, mortal=R({2})),
     "a put after a clear": ring.Config(ranks=1, puts=2, clears=1),
     "a clear of 2 puts": ring.Config(ranks=1, puts=2, clears=1, mortal=R({2})),
@@ -50,6 +51,7 @@ LAST: dict[str, ring_last_state.Config] = {
 
 SMALL = (
     "a reader is given up, and another one comes",
+    "a reader is given up twice, and comes back twice",
     "a clear, which may be killed",
     "a put after a clear",
     "one sleeps",

@@ -131,6 +131,15 @@ def test_actions_that_are_never_taken_must_be_expected() -> None:
     assert problems_of(replace(entry, never=("A", "B")), result) == ("taken, and the manifest says never: A",)
 
 
+def test_the_abstract_steps_of_a_refinement_must_be_those_expected() -> None:
+    entry = Entry("x", "meeting", "X", "refine", "FIXED", "holds", "small", ("meeting",), distinct=1, depth=1)
+    result = Result(HOLDS, distinct=1, depth=1, printed=(("IS", "Pass"), ("IS", "Pass"), ("AT", 1, 1)))
+    assert problems_of(entry, result) == ("abstract steps: ['Pass'], and the manifest says []",)
+    assert problems_of(replace(entry, steps=("Pass",)), result) == ()
+    missing = ("abstract steps: ['Pass'], and the manifest says ['Arrive', 'Pass']",)
+    assert problems_of(replace(entry, steps=("Pass", "Arrive")), result) == missing
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

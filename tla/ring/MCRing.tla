@@ -6,8 +6,9 @@ SetOf(s) == {s[i] : i \in DOMAIN s}
 
 TypeOK ==
     /\ \A s \in Slots : mem.seq[s] \in -Puts .. Puts /\ mem.data[s] \in 0 .. Puts
-    /\ \A p \in Lines : mem.begun[p] \in 0 .. Puts /\ mem.cursor[p] \in 0 .. Puts /\ pos[p] \in 0 .. Puts
-    /\ \A r \in Ranks : mem.life[r] \in 0 .. 3 /\ known[r] \in 0 .. 3
+    /\ \A w \in Words : mem.begun[w] \in 0 .. Puts /\ mem.cursor[w] \in 0 .. Puts
+    /\ \A p \in Lines : pos[p] \in 0 .. Puts
+    /\ \A r \in Ranks : mem.life[r] \in 0 .. 5 /\ known[r] \in 0 .. 5
     /\ mem.gate[0] \in 0 .. 2 * Clears /\ \A p \in Lines : saw[p] \in 0 .. 2 * Clears
     /\ head \in 0 .. Puts /\ room \in Nat /\ top \in 0 .. Puts /\ alive \in [All -> BOOLEAN]
 
@@ -17,7 +18,7 @@ NoTornRead == \A p \in Lines : At(p, "release") => took[p] = pos[p] + 1
 \* Each reader gets its messages in order, and a rank gets none twice.
 ExactlyOnceInOrder ==
     /\ \A p \in Lines : \A i, j \in DOMAIN got[p] : i < j => got[p][i] < got[p][j]
-    /\ \A p \in Lines : p >= R => SetOf(got[p]) \cap SetOf(got[RankOf(p)]) = {}
+    /\ \A p, q \in Lines : p < q /\ RankOf(p) = RankOf(q) => SetOf(got[p]) \cap SetOf(got[q]) = {}
 
 \* Nothing is missing that was not taken back.
 Complete == \A p \in Lines : \A m \in start[p] + 1 .. pos[p] : m \in SetOf(got[p]) \/ m \in dropped

@@ -52,7 +52,7 @@ SeeFence(p) ==
 
 StoreBegun(p) ==
     /\ p \in Lines /\ At(p, "begin")
-    /\ Put(p, "begun", p, pos[p] + 1)
+    /\ Put(p, "begun", Line(p), pos[p] + 1)
     /\ To(p, "gate")
     /\ UNCHANGED <<mem, at, low, top, writers, pos, took, saw, history, alive>>
 
@@ -82,7 +82,7 @@ SeeLife(p) ==
 \* The slot is given back, and the caller gets its message.
 StoreCursor(p) ==
     /\ p \in Lines /\ At(p, "release")
-    /\ Put(p, "cursor", p, pos[p] + 1)
+    /\ Put(p, "cursor", Line(p), pos[p] + 1)
     /\ pos' = Set(pos, p, pos[p] + 1)
     /\ got' = Set(got, p, Append(got[p], took[p]))
     /\ took' = Set(took, p, 0)
@@ -92,7 +92,7 @@ StoreCursor(p) ==
 \* What was taken back is passed over, also where the writer has gone on since.
 StoreSkip(p) ==
     /\ p \in Lines /\ At(p, "skip")
-    /\ Put(p, "cursor", p, low[p])
+    /\ Put(p, "cursor", Line(p), low[p])
     /\ pos' = Set(pos, p, low[p])
     /\ low' = Set(low, p, 0)
     /\ To(p, "idle")
@@ -101,10 +101,13 @@ StoreSkip(p) ==
 -----------------------------------------------------------------------------
 (* Another reader of a rank that was fenced. Its cursor word has a value of the past, which only delays the writer. *)
 
+\* A kernel's lock: whoever had the line is dead, or has found that it was given up, and has let go.
+Free(p) == IF p < 2 * R THEN TRUE ELSE LET q == p - 2 * R IN buf[q] = <<>> /\ pc[q] \in {"dead", "fenced"}
+
 StoreLife(p) ==
     /\ p \in Lines /\ At(p, "out")
-    /\ mem.life[RankOf(p)] = 1
-    /\ Put(p, "life", RankOf(p), 2)
+    /\ mem.life[RankOf(p)] = Incarnation(p) - 1 /\ Free(p)
+    /\ Put(p, "life", RankOf(p), Incarnation(p))
     /\ To(p, IF JoinBarrier THEN "barrier" ELSE "look")
     /\ UNCHANGED <<mem, at, low, top, writers, pos, took, saw, history, alive>>
 
@@ -122,7 +125,7 @@ BarrierReaches(p) ==
 SeeBegun(p) ==
     /\ At(p, "look")
     /\ LET most == Max(low[p], Load(p, "begun", at[p]))
-           last == at[p] = R + Joins - 1
+           last == at[p] + 1 \notin Words
            from == Max(IF KeepsBegun THEN most ELSE 0, top - N)
            marks == p = Clearer /\ top > from
        IN  /\ low' = Set(low, p, IF ~last \/ p # Clearer THEN most ELSE IF marks THEN from ELSE 0)
@@ -134,7 +137,7 @@ SeeBegun(p) ==
 \* It begins with the first message that nobody has begun.
 StoreStart(p) ==
     /\ p \in Lines /\ At(p, "start")
-    /\ Put(p, "cursor", p, low[p])
+    /\ Put(p, "cursor", Line(p), low[p])
     /\ pos' = Set(pos, p, low[p])
     /\ start' = Set(start, p, low[p])
     /\ low' = Set(low, p, 0)
@@ -218,7 +221,9 @@ Kill(p) ==
 Fence(r) ==
     /\ r \in Ranks
     /\ mem.life[r] % 2 = 0
-    /\ LET p == LineOf(mem.life, r) IN (~alive[p] /\ buf[p] = <<>>) \/ (r \in Fenceable /\ mem.life[r] = 0)
+    /\ LET p == ReaderOf(mem.life, r)
+           may == mem.life[r] = 0 \/ mem.life[r] \div 2 < Joins \div R
+       IN (~alive[p] /\ buf[p] = <<>>) \/ (r \in Fenceable /\ may)
     /\ mem' = [mem EXCEPT !.life[r] = @ + 1]
     /\ UNCHANGED <<buf, pc, at, low, top, writers, pos, took, saw, history, alive>>
 

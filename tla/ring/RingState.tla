@@ -6,7 +6,7 @@ CONSTANTS
     R,                  \* number of ranks
     N,                  \* number of slots
     Puts,               \* bound: messages
-    Joins,              \* ranks 0 .. Joins-1 may come back once after they were fenced
+    Joins,              \* how often ranks may come back after they were fenced: rank 0 first, at last each twice
     Clears,             \* bound: clears
     Mortal,             \* processes that may be killed
     Fenceable,          \* ranks that may be fenced while their reader lives
@@ -16,15 +16,17 @@ CONSTANTS PublishLast, PublishFence, WaitsForCursors, SkipsFenced, LivesLast, Ch
           ClearBarrier, KeepsBegun, Resumes, CompletesClear, ComparesGate, PassesOver, LooksForVoids, MarksOnce
 
 Ranks == 0 .. R - 1
-Lines == 0 .. R + Joins - 1     \* readers: line r is rank r's first reader, line R+r its second
+Lines == 0 .. R + Joins - 1     \* readers: r is rank r's first one, R+r its second, 2R+r its third
 Writer == R + Joins
 Clearer == R + Joins + 1
 All == 0 .. Clearer
 Slots == 0 .. N - 1
-RankOf(p) == IF p < R THEN p ELSE p - R
-Incarnation(p) == IF p < R THEN 0 ELSE 2
+RankOf(p) == p % R
+Incarnation(p) == 2 * (p \div R)
+Words == 0 .. (IF Joins < R THEN R + Joins ELSE 2 * R) - 1
+Line(p) == p % (2 * R)          \* whose words a reader stores to: a rank has two lines, used in turn
 
-ASSUME /\ {R, N, Puts} \subseteq Nat \ {0} /\ {Joins, Clears} \subseteq Nat /\ Joins <= R
+ASSUME /\ {R, N, Puts} \subseteq Nat \ {0} /\ {Joins, Clears} \subseteq Nat /\ Joins <= 2 * R
        /\ Mortal \subseteq All /\ Fenceable \subseteq Ranks
        /\ {Ordered, PublishLast, PublishFence, WaitsForCursors, SkipsFenced, LivesLast, ChecksLife, JoinBarrier,
            AnnouncesBegin, ClearBarrier, KeepsBegun, Resumes, CompletesClear, ComparesGate, PassesOver, LooksForVoids,
@@ -54,8 +56,8 @@ history == <<got, dropped, start, sent>>
 writers == <<known, room, head>>
 
 Init ==
-    /\ mem = [seq |-> [s \in Slots |-> 0], data |-> [s \in Slots |-> 0], begun |-> [p \in Lines |-> 0],
-              cursor |-> [p \in Lines |-> 0], life |-> [r \in Ranks |-> 0], gate |-> [g \in {0} |-> 0]]
+    /\ mem = [seq |-> [s \in Slots |-> 0], data |-> [s \in Slots |-> 0], begun |-> [w \in Words |-> 0],
+              cursor |-> [w \in Words |-> 0], life |-> [r \in Ranks |-> 0], gate |-> [g \in {0} |-> 0]]
     /\ buf = [p \in All |-> <<>>]
     /\ pc = [p \in All |-> IF p \in Lines /\ p >= R THEN "out" ELSE "idle"]
     /\ at = [p \in All |-> 0]

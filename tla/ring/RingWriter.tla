@@ -3,7 +3,8 @@
 EXTENDS RingState
 
 Counts(k, r) == k[r] % 2 = 0 \/ ~SkipsFenced
-LineOf(k, r) == IF k[r] >= 2 THEN R + r ELSE r
+ReaderOf(k, r) == (k[r] \div 2) * R + r
+LineOf(k, r) == Line(ReaderOf(k, r))
 \* The first rank from r on whose cursor has to be loaded; R: none.
 From(k, r) == IF \E q \in r .. R - 1 : Counts(k, q) THEN CHOOSE q \in r .. R - 1 :
                   Counts(k, q) /\ \A o \in r .. q - 1 : ~Counts(k, o) ELSE R
