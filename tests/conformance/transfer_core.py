@@ -209,7 +209,8 @@ class TransferDriver(Known):
         if name == "JobDone":
             return inside.job_done(number)
         if name == "Finish":
-            return inside.finish(number)
+            inside.finish(number)
+            return None
         if name == "Settle":
             if not inside.settle(number) and (
                 not inside.tell(number, ok=False) or core.report_failed(rank, number, "late")

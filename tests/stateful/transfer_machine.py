@@ -18,10 +18,14 @@ from tests.stateful.core_beside import ClaimsHold
 
 __all__ = ("run_core",)
 
-_USUAL = ("Issue", "Join", "Admit", "Accept", "Start", "ReportOk", "ReportFailed", "JobDone", "HandOut", "Order")
-_USUAL += ("Finish", "Settle")
-_RARE = ("Abandon", "BackOff", "Return", "Release", "Withdraw", "Acknowledge", "Still", "Vanish", "Reappear", "Clear")
-_RARE += ("Overdue", "Settled")
+_USUAL = (
+    *("Issue", "Join", "Admit", "Accept", "Start", "Finish", "ReportOk", "ReportFailed", "Settle", "JobDone"),
+    *("HandOut", "Order"),
+)
+_RARE = (
+    *("Abandon", "Overdue", "BackOff", "Return", "Release", "Withdraw", "Acknowledge", "Still", "Vanish", "Reappear"),
+    *("Settled", "Clear"),
+)
 
 
 class _CoreMachine(ClaimsHold):
