@@ -134,7 +134,7 @@ class Producer:
             return False
         taken = False
         try:
-            if not place.enter():
+            if not place.enter(words):
                 taken = locks.try_writer()
                 if not taken:
                     return False
@@ -143,11 +143,13 @@ class Producer:
             self._overflows.take_over(deadline, self._passed())
             return True
         finally:
-            if place.inside:
-                place.leave()
-            elif taken:
-                locks.leave_writer()
-            self._mutex.release()
+            try:
+                if place.inside:
+                    place.leave(words)
+                elif taken:
+                    locks.leave_writer()
+            finally:
+                self._mutex.release()
 
     def close(self, *, remove: bool = False) -> None:
         """Let go of the segments: what is over is removed, and whoever adopts the rest has it then; or remove all."""
@@ -165,7 +167,7 @@ class Producer:
         return True
 
     def _passed(self) -> int:
-        """The last message that everybody is done with, or will never ask for. Others may be putting: nothing is stored."""
+        """The last message that everybody is done with, or will never ask for. Others may be putting now."""
         self._publisher.see()
         with contextlib.suppress(PeerLostError):
             self._publisher.look()
@@ -190,10 +192,9 @@ class Producer:
         if not mutex.acquire(False):
             deadline = deadline or _deadline(limit, operation)
             wait_turn(mutex, deadline.remaining(), operation, "putting")
-        taken = False
+        words, taken = self._board.words, False
         try:
-            words = self._board.words
-            if not place.enter():
+            if not place.enter(words):
                 locks = self._memory.locks
                 taken = locks.try_writer()
                 if not taken:
@@ -226,17 +227,19 @@ class Producer:
                 what(None if deadline is None else deadline.remaining(), operation)
             words[HEAD] = number = publisher.head
             if taken:
-                place.count(in_a_row)
+                place.count(words, in_a_row)
             else:
                 place.sure = True
             return number
         finally:
-            if place.inside:
-                place.leave()
-            elif taken:
-                words[WRITER_PID] = 0
-                locks.leave_writer()
-            mutex.release()
+            try:
+                if place.inside:
+                    place.leave(words)
+                elif taken:
+                    words[WRITER_PID] = 0
+                    locks.leave_writer()
+            finally:
+                mutex.release()
 
     def _write_straight(self, thing: object, limit: float | None, operation: str) -> None:
         self._putting.put_straight(thing, limit, operation, partial(not_pickled, operation))
