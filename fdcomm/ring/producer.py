@@ -188,9 +188,9 @@ class Producer:
             limit: For all the waits together. When there is nothing to wait for no clock is read.
         """
         mutex, publisher, place = self._mutex, self._publisher, self._place
-        deadline = None if isinstance(what, bytes) else _deadline(limit, operation)
+        deadline = None if isinstance(what, bytes) else self._deadline(limit, operation)
         if not mutex.acquire(False):
-            deadline = deadline or _deadline(limit, operation)
+            deadline = deadline or self._deadline(limit, operation)
             wait_turn(mutex, deadline.remaining(), operation, "putting")
         words, taken = self._board.words, False
         try:
@@ -198,12 +198,12 @@ class Producer:
                 locks = self._memory.locks
                 taken = locks.try_writer()
                 if not taken:
-                    deadline = deadline or _deadline(limit, operation)
+                    deadline = deadline or self._deadline(limit, operation)
                     locks.wait_writer(deadline, operation, lambda: holder(self._board))
                     taken = True
                 words[WRITER_PID] = self._pid
                 if bias := words[BIAS]:
-                    deadline = deadline or _deadline(limit, operation)
+                    deadline = deadline or self._deadline(limit, operation)
                     place.end(bias, deadline, operation)
                 before = publisher.head
                 publisher.sync()
@@ -241,9 +241,8 @@ class Producer:
             finally:
                 mutex.release()
 
+    def _deadline(self, limit: Timeout, operation: str) -> Deadline:
+        return Deadline(timeout_seconds(limit, operation), SYSTEM.monotonic)
+
     def _write_straight(self, thing: object, limit: float | None, operation: str) -> None:
         self._putting.put_straight(thing, limit, operation, partial(not_pickled, operation))
-
-
-def _deadline(limit: Timeout, operation: str) -> Deadline:
-    return Deadline(timeout_seconds(limit, operation), SYSTEM.monotonic)
