@@ -46,7 +46,7 @@ PLACE: dict[str, ring_place.Config] = {
     "2 processes put in turn": ring_place.Config(puts=2, mortal=R({0}), stoppable=R({1})),
 }
 BIAS: dict[str, ring_bias_state.Config] = {
-    "a bias, killed, stopped and interrupted": ring_bias_state.Config(mortal=R({0}), stoppable=R({1}), cuts=True),
+    "one process is biased, killed or interrupted": ring_bias_state.Config(mortal=R({0}), cuts=True),
 }
 LAST: dict[str, ring_last_state.Config] = {
     "the last of 2 readers, one is killed": ring_last_state.Config(mortal=R({0}), back=R({0})),
