@@ -102,7 +102,7 @@ class RingBias(Model[State]):
         return s._replace(buf=replaced(s.buf, p, (*s.buf[p], (word, place, value))))
 
     def _word(self, token: int) -> int:
-        return token if self.guards.OwnWord else 1
+        return token if self.guards.TokenWord else 1
 
     def _say(self, s: State, p: int, value: int) -> State:
         return self._store(s, p, "putting", self._word(s.mine[p]), value)
@@ -111,7 +111,7 @@ class RingBias(Model[State]):
         """A put begins."""
         if not self._at(s, p, "idle") or s.asked[p] == self.config.puts:
             return None
-        first = "wait" if not s.mine[p] else "mark" if self.guards.LooksAfter else "look"
+        first = "wait" if not s.mine[p] else "mark" if self.guards.SaysFirst else "look"
         return self._to(s, p, first, asked=replaced(s.asked, p, s.asked[p] + 1))
 
     # -- with a token ------------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class RingBias(Model[State]):
         if not self._at(s, p, "mark"):
             return None
         said = self._say(s, p, 1)
-        return self._to(said, p, "look") if self.guards.LooksAfter else self._begin(said, p)
+        return self._to(said, p, "look") if self.guards.SaysFirst else self._begin(said, p)
 
     def load_bias(self, s: State, p: int) -> State | None:
         """It looks whether it is still biased."""
@@ -133,7 +133,7 @@ class RingBias(Model[State]):
             return None
         if self._load(s, p, "bias", 0) != s.mine[p]:
             return self._to(s, p, "unmark")
-        return self._begin(s, p) if self.guards.LooksAfter else self._to(s, p, "mark")
+        return self._begin(s, p) if self.guards.SaysFirst else self._to(s, p, "mark")
 
     def unmark(self, s: State, p: int) -> State | None:
         """It is not."""
@@ -158,7 +158,7 @@ class RingBias(Model[State]):
         return self._to(s, p, "check", lock=p) if ready else None
 
     def _reached(self, p: int) -> str:
-        return "barrier" if self.guards.Barrier and p not in self.config.deaf else "await"
+        return "barrier" if self.guards.EndBarrier and p not in self.config.deaf else "await"
 
     def see_bias(self, s: State, p: int) -> State | None:
         """Is somebody biased?"""
@@ -189,7 +189,7 @@ class RingBias(Model[State]):
         said = p not in self.config.deaf and self._load(s, p, "putting", self._word(s.aim[p])) == 0
         if not self.guards.WaitsOut or said:
             return self._to(s, p, "settle")
-        return self._to(s, p, "life" if self.guards.AsksLife else "late")
+        return self._to(s, p, "life" if self.guards.AsksToken else "late")
 
     def see_life(self, s: State, p: int) -> State | None:
         """Does it live, and has its token?"""
@@ -237,7 +237,7 @@ class RingBias(Model[State]):
         """The last number is read from memory."""
         if not self._at(s, p, "see"):
             return None
-        known = self._load(s, p, "head", 0) if self.guards.SeesAgain else s.known[p]
+        known = self._load(s, p, "head", 0) if self.guards.ReadsHead else s.known[p]
         return self._to(s, p, "publish", known=replaced(s.known, p, known))
 
     def _publishes(self, s: State, p: int, there: str) -> State:

@@ -42,14 +42,14 @@ class State(NamedTuple):
 class Guards(Removable):
     """The removable guards of the contract, under its names. Everything True is the fixed variant."""
 
-    LooksAfter: bool = True
-    Barrier: bool = True
+    SaysFirst: bool = True
+    EndBarrier: bool = True
     WaitsOut: bool = True
-    AsksLife: bool = True
-    OwnWord: bool = True
+    AsksToken: bool = True
+    TokenWord: bool = True
     Marks: bool = True
     CleansWord: bool = True
-    SeesAgain: bool = True
+    ReadsHead: bool = True
     Doubts: bool = True
 
 

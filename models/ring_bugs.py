@@ -82,14 +82,14 @@ PLACE: dict[str, Bug[PlaceConfig]] = dict(
 
 BIAS: dict[str, Bug[BiasConfig]] = dict(
     (
-        bug("LooksAfter", "OneAtATime", BiasConfig()),
-        bug("Barrier", "OneAtATime", BiasConfig()),
+        bug("SaysFirst", "OneAtATime", BiasConfig()),
+        bug("EndBarrier", "OneAtATime", BiasConfig()),
         bug("WaitsOut", "OneAtATime", BiasConfig()),
-        bug("AsksLife", "PutsEnd", BiasConfig(mortal=R({0})), liveness=True),
-        bug("OwnWord", "OneAtATime", BiasConfig(tokens=2)),
+        bug("AsksToken", "PutsEnd", BiasConfig(mortal=R({0})), liveness=True),
+        bug("TokenWord", "OneAtATime", BiasConfig(tokens=2)),
         bug("Marks", "OneAtATime", BiasConfig()),
         bug("CleansWord", "IdleSaysSo", BiasConfig(mortal=R({0}))),
-        bug("SeesAgain", "NumbersGoUp", BiasConfig()),
+        bug("ReadsHead", "NumbersGoUp", BiasConfig()),
         bug("Doubts", "NumbersGoUp", BiasConfig(puts=3, cuts=True)),
     )
 )

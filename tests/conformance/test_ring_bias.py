@@ -21,13 +21,13 @@ R = frozenset[int]
 @pytest.mark.parametrize(
     ("guard", "rest"),
     [
-        ("LooksAfter", {}),
-        ("Barrier", {}),
+        ("SaysFirst", {}),
+        ("EndBarrier", {}),
         ("WaitsOut", {}),
-        ("AsksLife", {"mortal": R({0})}),
+        ("AsksToken", {"mortal": R({0})}),
         ("Marks", {}),
         ("CleansWord", {}),
-        ("SeesAgain", {}),
+        ("ReadsHead", {}),
     ],
 )
 def test_a_model_without_a_guard_is_not_the_codes(guard: str, rest: Any) -> None:

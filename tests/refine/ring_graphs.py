@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models import ring, ring_bias, ring_bias_state, ring_last, ring_last_state, ring_overflow, ring_place, ring_state, ring_wait
+from models import (
+    ring,
+    ring_bias,
+    ring_bias_state,
+    ring_last,
+    ring_last_state,
+    ring_overflow,
+    ring_place,
+    ring_state,
+    ring_wait,
+)
 from models.graph import Difference, Named, build, compare, named
 from models.ring_bugs import BIAS as BIAS_BUGS
 from models.ring_bugs import BUGS, WAIT

@@ -165,7 +165,9 @@ PROGRAMS: dict[str, tuple[Program, Bound]] = dict((_program("a bias is ended", p
 LARGE_PROGRAMS: dict[str, tuple[Program, Bound]] = dict(
     (
         _program("a biased process is killed", killed, Bound()),
-        _program("a bias is ended, and comes back", partial(putting, puts=(2, 2), tokens=2, row=1), Bound(preemptions=2)),
+        _program(
+            "a bias is ended, and comes back", partial(putting, puts=(2, 2), tokens=2, row=1), Bound(preemptions=2)
+        ),
     )
 )
 

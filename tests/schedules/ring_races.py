@@ -39,8 +39,7 @@ OUR_BOUNDS = dict.fromkeys(
     _FEWER,
 )
 """Ours has more processes in these, or more steps; ``ring_programs.PROGRAMS`` has them with more preemptions."""
-OUR_BOUNDS |= dict.fromkeys(BIAS_RACES, Bound())
-OUR_BOUNDS["two-last"] = Bound()  # with a bound fewer schedules are found equal
+OUR_BOUNDS |= dict.fromkeys((*BIAS_RACES, "two-last"), Bound())  # with a bound fewer schedules are found equal
 
 
 def _steps(bed: Bed) -> Any:

@@ -13,7 +13,13 @@ from tests.conformance.ring_place_drive import PLANS as TURNS
 from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.refine import ring_graphs
-from tests.schedules import ring_bias_programs, ring_clear_programs, ring_last_programs, ring_programs, ring_segment_programs
+from tests.schedules import (
+    ring_bias_programs,
+    ring_clear_programs,
+    ring_last_programs,
+    ring_programs,
+    ring_segment_programs,
+)
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.memory_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run

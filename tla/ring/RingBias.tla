@@ -24,14 +24,14 @@ CONSTANTS
     Deaf,               \* writers whose system has no barrier: they are never biased
     Cuts                \* may a put be interrupted where it has published, and not noted that?
 
-CONSTANTS LooksAfter, Barrier, WaitsOut, AsksLife, OwnWord, Marks, CleansWord, SeesAgain, Doubts
+CONSTANTS SaysFirst, EndBarrier, WaitsOut, AsksToken, TokenWord, Marks, CleansWord, ReadsHead, Doubts
 
 Writers == 0 .. W - 1
 Tokens == 1 .. T
 
 ASSUME /\ {W, T, Puts} \subseteq Nat \ {0} /\ Mortal \subseteq Writers /\ Stoppable \subseteq Writers
        /\ Deaf \subseteq Writers
-       /\ {Cuts, LooksAfter, Barrier, WaitsOut, AsksLife, OwnWord, Marks, CleansWord, SeesAgain, Doubts} \subseteq BOOLEAN
+       /\ {Cuts, SaysFirst, EndBarrier, WaitsOut, AsksToken, TokenWord, Marks, CleansWord, ReadsHead, Doubts} \subseteq BOOLEAN
 
 VARIABLES
     mem,        \* the words in memory: whose token is biased (0: nobody's, negative: it is being ended); who puts; the ring
@@ -69,12 +69,12 @@ Set(f, p, to) == [f EXCEPT ![p] = to]
 To(p, there) == pc' = [pc EXCEPT ![p] = there]
 At(p, from) == pc[p] = from /\ p \notin stopped
 Called(p) == buf[p] = <<>>      \* a system call: what was stored is in memory
-Word(t) == IF OwnWord THEN t ELSE 1
+Word(t) == IF TokenWord THEN t ELSE 1
 
 Ask(p) ==
     /\ p \in Writers /\ At(p, "idle") /\ asked[p] < Puts
     /\ asked' = Set(asked, p, asked[p] + 1)
-    /\ To(p, IF mine[p] = 0 THEN "wait" ELSE IF LooksAfter THEN "mark" ELSE "look")
+    /\ To(p, IF mine[p] = 0 THEN "wait" ELSE IF SaysFirst THEN "mark" ELSE "look")
     /\ UNCHANGED <<mem, buf, mine, aim, at, known, sure, lock, held, stopped, sent>>
 
 -----------------------------------------------------------------------------
@@ -86,13 +86,13 @@ Begin(p) == To(p, IF sure[p] \/ ~Doubts THEN "publish" ELSE "see") /\ sure' = Se
 StoreMark(p) ==
     /\ p \in Writers /\ At(p, "mark")
     /\ Put(p, "putting", Word(mine[p]), 1)
-    /\ IF LooksAfter THEN To(p, "look") /\ UNCHANGED sure ELSE Begin(p)
+    /\ IF SaysFirst THEN To(p, "look") /\ UNCHANGED sure ELSE Begin(p)
     /\ UNCHANGED <<mem, mine, aim, at, known, asked, lock, held, stopped, sent>>
 
 LoadBias(p) ==
     /\ p \in Writers /\ At(p, "look")
-    /\ IF Load(p, "bias", 0) = mine[p] /\ LooksAfter THEN Begin(p)
-       ELSE To(p, IF ~LooksAfter /\ Load(p, "bias", 0) = mine[p] THEN "mark" ELSE "unmark") /\ UNCHANGED sure
+    /\ IF Load(p, "bias", 0) = mine[p] /\ SaysFirst THEN Begin(p)
+       ELSE To(p, IF ~SaysFirst /\ Load(p, "bias", 0) = mine[p] THEN "mark" ELSE "unmark") /\ UNCHANGED sure
     /\ UNCHANGED <<mem, buf, mine, aim, at, known, asked, lock, held, stopped, sent>>
 
 \* The bias was ended.
@@ -125,7 +125,7 @@ Take(p) ==
     /\ To(p, "check")
     /\ UNCHANGED <<mem, buf, mine, aim, at, known, sure, asked, held, stopped, sent>>
 
-Reached(p) == IF Barrier /\ p \notin Deaf THEN "barrier" ELSE "await"
+Reached(p) == IF EndBarrier /\ p \notin Deaf THEN "barrier" ELSE "await"
 
 SeeBias(p) ==
     /\ p \in Writers /\ At(p, "check")
@@ -153,7 +153,7 @@ BarrierReaches(p) ==
 SeePutting(p) ==
     /\ p \in Writers /\ pc[p] \in {"await", "late"} /\ p \notin stopped
     /\ To(p, IF ~WaitsOut \/ (p \notin Deaf /\ Load(p, "putting", Word(aim[p])) = 0) THEN "settle"
-             ELSE IF AsksLife THEN "life" ELSE "late")
+             ELSE IF AsksToken THEN "life" ELSE "late")
     /\ UNCHANGED <<mem, buf, mine, aim, at, known, sure, asked, lock, held, stopped, sent>>
 
 \* The kernel has freed the token of who is dead, or has dropped it.
@@ -213,7 +213,7 @@ Give(p) ==
 
 See(p) ==
     /\ p \in Writers /\ At(p, "see")
-    /\ known' = IF SeesAgain THEN Set(known, p, Load(p, "head", 0)) ELSE known
+    /\ known' = IF ReadsHead THEN Set(known, p, Load(p, "head", 0)) ELSE known
     /\ To(p, "publish")
     /\ UNCHANGED <<mem, buf, mine, aim, at, sure, asked, lock, held, stopped, sent>>
 
