@@ -239,7 +239,7 @@ class BiasPart(Part):
             process.limit.late = following == "GiveUp"
             return 2 if after.pc[p] == "settle" else 1  # a lock that was free is given back
         elif action.name == "See":
-            return 1 + (self.bed.words[HEAD] < after.known[p])
+            return 1 + int(self.bed.words[HEAD] < after.known[p])
         return 1
 
     def differs(self, state: Any) -> str:

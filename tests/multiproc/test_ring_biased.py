@@ -7,7 +7,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -62,7 +62,8 @@ class _Ring:
     def child(self, how: str, after: int = 0) -> Born:
         """Start the process, and wait until its last put begins."""
         process = born("tests.multiproc.biased_child", self.folder, how, str(after))
-        self._undo.callback(lambda: (process.kill(), process.wait()))
+        self._undo.callback(process.wait)
+        self._undo.callback(process.kill)
         self._undo.callback(process.stdout.close)
         self._undo.callback(process.stdin.close)
         return process
@@ -215,10 +216,8 @@ def test_an_interrupt_anywhere_in_a_put(ring: _Ring) -> None:
                 break
         assert first._place._token
         with _interrupted(first, after) as words:
-            try:
+            with suppress(KeyboardInterrupt):
                 first.put(("cut", put), 0, "put")
-            except KeyboardInterrupt:
-                pass
         whole = words.left > 0
         other.put(("puts", put + 1), 0, "put")  # nobody waits for who was interrupted
         first.put(("puts", put + 2), 0, "put")

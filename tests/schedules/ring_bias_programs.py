@@ -87,7 +87,7 @@ def putting(
     row: int = 10**9,
     kind: type[WriterPlace] = WriterPlace,
 ) -> Scenario:
-    """The first process is biased; all of them put. ``row``: the others, and it when it was ended, become biased too."""
+    """The first process is biased; all put. ``row``: after so many in a row each becomes biased (again)."""
     bed = bias_bed(scheduling, len(puts), tokens)
     processes = [Process(bed, number, kind=kind, row=row) for number in range(len(puts))]
     processes[0].place._wanted = 1
