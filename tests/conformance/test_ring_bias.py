@@ -43,7 +43,7 @@ def test_a_place_that_looks_first_is_found() -> None:
 class _StaysSure(WriterPlace):
     """Whatever becomes of its put."""
 
-    sure = property(lambda self: True, lambda self, value: None)  # type: ignore[assignment]
+    sure = property(lambda self: True, lambda self, value: None)
 
 
 def test_a_place_that_is_always_sure_is_found() -> None:
