@@ -16,7 +16,7 @@ from hypothesis import settings
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError
 from fdcomm.ring import RingReader, RingWriter
-from fdcomm.ring.layout import BIAS, Shape
+from fdcomm.ring.layout import BIAS, HEAD, Shape
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.producer import Producer
 from fdcomm.runtime import SYSTEM
@@ -228,3 +228,28 @@ def test_an_interrupt_anywhere_in_a_put(ring: _Ring) -> None:
         if whole:
             break
     assert after > 8
+
+
+class _Stores:
+    """Words that note where something is stored."""
+
+    def __init__(self, words: Any) -> None:
+        self._words = words
+        self.places: set[int] = set()
+
+    def __getitem__(self, place: int) -> int:
+        return int(self._words[place])
+
+    def __setitem__(self, place: int, value: int) -> None:
+        self.places.add(place)
+        self._words[place] = value
+
+
+def test_who_closes_stores_no_number_that_may_be_old(ring: _Ring) -> None:
+    first, other = ring.producer(), ring.producer()
+    first.put("message", 0, "put")
+    publisher = other._publisher
+    words, publisher._words = publisher._words, _Stores(publisher._words)
+    other.close()
+    assert HEAD not in publisher._words.places
+    publisher._words = words
