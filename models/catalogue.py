@@ -101,6 +101,7 @@ CATALOGUE: dict[str, Listed] = {
     "ring": Listed("models.ring:Ring", "models.ring_bugs:BUGS", "models.ring", of_model=True),
     "ring.wait": Listed("models.ring_wait:RingWait", "models.ring_bugs:WAIT", "models.ring_wait", of_model=True),
     "ring.place": Listed("models.ring_place:RingPlace", "models.ring_bugs:PLACE", "models.ring_place", of_model=True),
+    "ring.bias": Listed("models.ring_bias:RingBias", "models.ring_bugs:BIAS", "models.ring_bias", of_model=True),
     "ring.last": Listed("models.ring_last:RingLast", "models.ring_bugs:LAST", "models.ring_last", of_model=True),
     "ring.overflow": Listed(
         "models.ring_overflow:RingOverflow", "models.ring_bugs:OVERFLOW", "models.ring_overflow", of_model=True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from models.guards import Bug, bug
+from models.ring_bias_state import Config as BiasConfig
 from models.ring_last_state import Config as LastConfig
 from models.ring_place import Config as PlaceConfig
 from models.ring_segments import Config as OverflowConfig
 from models.ring_state import Config
 from models.ring_wait import Config as WaitConfig
 
-__all__ = ("BUGS", "LAST", "OVERFLOW", "PLACE", "WAIT")
+__all__ = ("BIAS", "BUGS", "LAST", "OVERFLOW", "PLACE", "WAIT")
 
 R = frozenset[int]
 _ONE = Config(ranks=1)
@@ -76,6 +77,20 @@ PLACE: dict[str, Bug[PlaceConfig]] = dict(
         bug("TakesLock", "OneAtATime", PlaceConfig()),
         bug("GivesBack", "PutsEnd", PlaceConfig(), liveness=True),
         bug("AsksLife", "NamesTheHolder", PlaceConfig(mortal=R({0}), stoppable=R({1}), writers=3)),
+    )
+)
+
+BIAS: dict[str, Bug[BiasConfig]] = dict(
+    (
+        bug("SaysFirst", "OneAtATime", BiasConfig()),
+        bug("EndBarrier", "OneAtATime", BiasConfig()),
+        bug("WaitsOut", "OneAtATime", BiasConfig()),
+        bug("AsksToken", "PutsEnd", BiasConfig(mortal=R({0})), liveness=True),
+        bug("TokenWord", "OneAtATime", BiasConfig(tokens=2)),
+        bug("Marks", "OneAtATime", BiasConfig()),
+        bug("CleansWord", "IdleSaysSo", BiasConfig(mortal=R({0}))),
+        bug("ReadsHead", "NumbersGoUp", BiasConfig()),
+        bug("Doubts", "NumbersGoUp", BiasConfig(puts=3, cuts=True)),
     )
 )
 

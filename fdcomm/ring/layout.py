@@ -13,6 +13,7 @@ from fdcomm.errors import ConfigError
 __all__ = (
     "BEGUN",
     "BELL",
+    "BIAS",
     "CLEARED",
     "COMPLEX",
     "COUNT",
@@ -31,6 +32,7 @@ __all__ = (
     "SEGMENTS",
     "SEQ",
     "SIZE",
+    "TOKENS",
     "TOLD",
     "WANT",
     "WANT_BELL",
@@ -39,7 +41,7 @@ __all__ = (
 )
 
 MAGIC: Final = int.from_bytes(b"fdcommR1", "little")
-LAYOUT_VERSION: Final = 4
+LAYOUT_VERSION: Final = 5
 MOST_RANKS: Final = 64
 COMPLEX: Final = -2
 """In the word SIZE of a slot: more words say what the message is."""
@@ -62,7 +64,11 @@ HEAD: Final = WRITER_PID + 1
 """Where a writer that takes its turn begins to look for the last message: that one, or the one before."""
 SEGMENTS: Final = WRITER_PID + 2
 """How many segments for large payloads were made: the number of the last one. Stored under the writer's lock."""
-FLAGS: Final = 6 * _LINE
+BIAS: Final = 6 * _LINE
+"""The token whose holder puts without the kernel's lock; 0: nobody; negative: somebody is about to end that."""
+TOKENS: Final = _LINE - 1
+"""How many tokens there are. The word BIAS + token is the process id of its holder while that puts, and else 0."""
+FLAGS: Final = 7 * _LINE
 """A byte for each line: its reader sleeps, or is about to."""
 LIVES: Final = FLAGS + 2 * MOST_RANKS // 8
 """For each rank twice the number of its readers that were given up; odd: nobody is counted."""

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 from fdcomm.deadline import Deadline
 from fdcomm.errors import CommTimeoutError
+from fdcomm.ring.layout import MOST_RANKS
 from fdcomm.runtime import Runtime
 from fdcomm.signals.files import Files
 from fdcomm.signals.kernel import Kernel
@@ -20,6 +21,7 @@ T = TypeVar("T")
 _MEMBERS: Final = 0
 WRITER: Final = 1
 _LINES: Final = 64
+_TOKENS: Final = _LINES + 2 * MOST_RANKS
 _FIRST_PAUSE_S: Final = 0.00005
 _LONGEST_PAUSE_S: Final = 0.005
 
@@ -65,6 +67,27 @@ class KernelLocks:
     def leave_writer(self) -> None:
         """Give it back."""
         self._segment.files.call(self._writer, self._give_writer)
+
+    def wait_until(
+        self, attempt: Callable[[], bool], deadline: Deadline, operation: str, who: Callable[[], str]
+    ) -> None:
+        """Wait, with the lock, for who puts without it."""
+        self._until(attempt, deadline, operation, "the writer's place", who)
+
+    def try_token(self, token: int) -> bool:
+        """Take a token for as long as this process lives, if nobody has it. With the lock."""
+        return self._segment.files.call(self._writer, lambda fd: self._kernel.take(fd, _TOKENS + token, shared=False))
+
+    def give_token(self, token: int) -> None:
+        """Give it back."""
+        self._segment.files.call(self._writer, lambda fd: self._kernel.give(fd, _TOKENS + token))
+
+    def is_token_free(self, token: int) -> bool:
+        """Return False while another process has it. With the lock, so nobody takes it meanwhile."""
+        free = self.try_token(token)
+        if free:
+            self.give_token(token)
+        return free
 
     def _take_writer(self, fd: int) -> bool:
         return self._kernel.take(fd, WRITER, shared=False)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fdcomm.deadline import Deadline
 from fdcomm.errors import DuplicateRankError, RankError
 from fdcomm.ring.board import Board
-from fdcomm.ring.layout import BEGUN, CURSOR, LIVES, PID, WRITER_PID
+from fdcomm.ring.layout import BEGUN, BIAS, CURSOR, LIVES, PID, WRITER_PID
 
 __all__ = ("Place", "attach", "fence", "fence_dead", "holder", "leave", "zombies")
 
@@ -115,7 +115,9 @@ def holder(board: Board) -> str:
 
     The word may be of one that was killed there, while its successor has not stored its own yet.
     """
-    pid = board.words[WRITER_PID]
+    words = board.words
+    token = abs(words[BIAS])
+    pid = (token and words[BIAS + token]) or words[WRITER_PID]
     if not pid:
         return ""
     try:

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.ring import clearing, members
-from fdcomm.ring.layout import LIVES, PID, WRITER_PID, Shape
+from fdcomm.ring.layout import BIAS, LIVES, PID, WRITER_PID, Shape
 from fdcomm.ring.memory import Memory, remove_segment
 from fdcomm.ring.overflow import Overflows, clean
 from fdcomm.ring.payload import Encoded, dump, raw
+from fdcomm.ring.place import end_bias
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
 from fdcomm.ring.turns import wait_turn
@@ -69,6 +70,8 @@ class RingWriter:
         words = memory.board.words
         memory.locks.wait_writer(deadline, operation, lambda: members.holder(memory.board))
         words[WRITER_PID] = os.getpid()
+        if bias := words[BIAS]:
+            end_bias(memory.board, memory.locks, bias, deadline, operation)
         self._payloads = memory.payloads
         self._slot_bytes = memory.shape.slot_bytes
         self._overflows = Overflows(memory)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models import ring, ring_wait
+from models import ring, ring_bias_state, ring_wait
+from tests.conformance.ring_bias_part import BiasPart
 from tests.conformance.ring_parts import RingPart
 from tests.conformance.ring_wait_part import ReadersSleep, WriterSleeps
 from tests.conformance.word_walks import Part
@@ -24,6 +25,7 @@ SMALL: dict[str, Plan] = {
     "a clear, which may be killed": (RingPart, ring.Config(ranks=1, puts=1, clears=1, mortal=R({2}))),
     "a put after a clear": (RingPart, ring.Config(ranks=1, puts=2, clears=1)),
     "a reader sleeps": (ReadersSleep, ring_wait.Config(mortal=R({0}))),
+    "a bias is ended": (BiasPart, ring_bias_state.Config()),
 }
 LARGE: dict[str, Plan] = {
     "2 ranks": (RingPart, ring.Config(ranks=2, mortal=R({1, 2}))),
@@ -42,6 +44,8 @@ LARGE: dict[str, Plan] = {
     "a clear of 2 slots": (RingPart, ring.Config(ranks=1, slots=2, puts=2, clears=1, mortal=R({2}))),
     "2 readers sleep": (ReadersSleep, ring_wait.Config(sleepers=2, mortal=R({1}))),
     "a writer sleeps": (WriterSleeps, ring_wait.Config(mortal=R({0, 1}), decides=True)),
+    "a biased process is killed, or interrupted": (BiasPart, ring_bias_state.Config(mortal=R({0}), cuts=True)),
+    "who ends a bias has no barrier": (BiasPart, ring_bias_state.Config(mortal=R({0}), deaf=R({1}))),
     "a writer sleeps until 2 readers are done": (WriterSleeps, ring_wait.Config(tellers=2, decides=True)),
 }
 
@@ -50,6 +54,10 @@ RANDOM: dict[str, Plan] = {
     "2 ranks, 2 slots, everything": (
         RingPart,
         ring.Config(ranks=2, slots=2, puts=12, joins=2, clears=3, mortal=R({0, 1, 2, 4, 5}), fenceable=R({0, 1})),
+    ),
+    "3 producers, 2 tokens, everything": (
+        BiasPart,
+        ring_bias_state.Config(writers=3, tokens=2, puts=40, mortal=R({0, 1}), stoppable=R({0}), cuts=True),
     ),
     "3 ranks, 1 slot": (RingPart, ring.Config(ranks=3, puts=8, joins=1, mortal=R({1}), fenceable=R({0}))),
 }

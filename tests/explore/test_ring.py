@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_last, ring_last_state, ring_overflow, ring_place, ring_wait
+from models import ring, ring_bias, ring_last, ring_last_state, ring_overflow, ring_place, ring_wait
 from models.explore import explore
 from models.graph import build
 from models.liveness import leads_to
-from models.ring_bugs import BUGS, LAST, OVERFLOW, PLACE, WAIT
+from models.ring_bugs import BIAS, BUGS, LAST, OVERFLOW, PLACE, WAIT
 from tests.explore.contract import contract
 from tests.verify.configured import configured
 from tla import manifest
@@ -27,12 +27,14 @@ COUNTS: tuple[str, ...] = (
     "RingWait_live",
 )
 COUNTS += ("RingOverflow_small", "RingOverflow_writers", "RingOverflow_live", "RingPlace_small", "RingPlace_live")
+COUNTS += ("RingBias_small", "RingBias_deaf", "RingBias_live")
 COUNTS += ("RingLast_live", "RingLast_three")
 MODELS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "Ring": (ring, ring.Ring, BUGS),
     "RingWait": (ring_wait, ring_wait.RingWait, WAIT),
     "RingOverflow": (ring_overflow, ring_overflow.RingOverflow, OVERFLOW),
     "RingPlace": (ring_place, ring_place.RingPlace, PLACE),
+    "RingBias": (ring_bias, ring_bias.RingBias, BIAS),
     "RingLast": (ring_last, ring_last.RingLast, LAST),
 }
 GUARDS = [(part, name) for part, (_, _, bugs) in MODELS.items() for name in bugs]
@@ -54,6 +56,7 @@ def test_everything_holds(name: str) -> None:
             "RingPlace": ring_place,
             "RingWait": ring_wait,
             "RingOverflow": ring_overflow,
+            "RingBias": ring_bias,
             "RingLast": ring_last,
         }[entry.module]
         graph = build(model)
@@ -81,6 +84,7 @@ def test_what_is_claimed_is_reached() -> None:
         assert explore(ring.Ring(config)).unreached in ((), ("a second reader gets a message",))
     assert explore(ring_wait.RingWait()).unreached == ()
     assert explore(ring_place.RingPlace()).unreached == ()
+    assert explore(ring_bias.RingBias(ring_bias.Config(tokens=2))).unreached == ()
     assert explore(ring_last.RingLast(ring_last_state.Config())).unreached == ()
     zombie = ring_overflow.Config(fenceable=frozenset({0}))
     assert explore(ring_overflow.RingOverflow(zombie)).unreached == ()

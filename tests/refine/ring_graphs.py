@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models import ring, ring_last, ring_last_state, ring_overflow, ring_place, ring_state, ring_wait
+from models import (
+    ring,
+    ring_bias,
+    ring_bias_state,
+    ring_last,
+    ring_last_state,
+    ring_overflow,
+    ring_place,
+    ring_state,
+    ring_wait,
+)
 from models.graph import Difference, Named, build, compare, named
+from models.ring_bugs import BIAS as BIAS_BUGS
 from models.ring_bugs import BUGS, WAIT
 from models.ring_bugs import LAST as LAST_BUGS
 from models.ring_bugs import OVERFLOW as OVERFLOW_BUGS
 from models.ring_bugs import PLACE as PLACE_BUGS
 from tests.refine.tlc_graph import function, tlc_graph
 
-__all__ = ("FAULTY", "FIXED", "LAST", "OVERFLOW", "PLACE", "SMALL", "WAITING", "compared")
+__all__ = ("BIAS", "FAULTY", "FIXED", "LAST", "OVERFLOW", "PLACE", "SMALL", "WAITING", "compared")
 
 R = frozenset[int]
 
@@ -45,6 +56,9 @@ OVERFLOW: dict[str, ring_overflow.Config] = {
 PLACE: dict[str, ring_place.Config] = {
     "2 processes put in turn": ring_place.Config(puts=2, mortal=R({0}), stoppable=R({1})),
 }
+BIAS: dict[str, ring_bias_state.Config] = {
+    "one process is biased, killed or interrupted": ring_bias_state.Config(mortal=R({0}), cuts=True),
+}
 LAST: dict[str, ring_last_state.Config] = {
     "the last of 2 readers, one is killed": ring_last_state.Config(mortal=R({0}), back=R({0})),
 }
@@ -57,17 +71,26 @@ SMALL = (
     "one sleeps",
     *OVERFLOW,
     *PLACE,
+    *BIAS,
     *LAST,
 )
 
 # Some need too many states for a dump: smaller configurations have all of their steps.
-_Config = ring.Config | ring_wait.Config | ring_overflow.Config | ring_place.Config | ring_last_state.Config
+_Config = (
+    ring.Config
+    | ring_wait.Config
+    | ring_overflow.Config
+    | ring_place.Config
+    | ring_bias_state.Config
+    | ring_last_state.Config
+)
 
 FAULTY: dict[str, _Config] = {
     **{name: bug.config for name, bug in BUGS.items()},
     **{name: bug.config for name, bug in WAIT.items()},
     **{name: bug.config for name, bug in OVERFLOW_BUGS.items()},
     **{name: bug.config for name, bug in PLACE_BUGS.items()},
+    **{f"{name}, bias": bug.config for name, bug in BIAS_BUGS.items()},
     **{f"{name}, last reader": bug.config for name, bug in LAST_BUGS.items()},
     "OwnWord, last reader": ring_last_state.Config(
         fenceable=R({0}), back=R({0}), guards=ring_last_state.Guards.without("OwnWord")
@@ -121,6 +144,18 @@ def _decode_place(state: Mapping[str, Any]) -> ring_place.State:
     return ring_place.State(**{**state, **functions, "got": tuple(state["got"]), "sent": tuple(state["sent"])})
 
 
+def _decode_bias(state: Mapping[str, Any]) -> ring_bias_state.State:
+    size = len(state["pc"])
+    # Functions over 1 .. T are sequences.
+    mem = {name: function(state["mem"][name], 1) for name in ("bias", "head")}
+    rest = {name: function(state[name], size) for name in ("pc", "mine", "aim", "at", "known", "sure", "asked")}
+    rest |= {name: tuple(state[name]) for name in ("held", "sent")}
+    mem["putting"] = tuple(state["mem"]["putting"])
+    return ring_bias_state.State(
+        **{**state, **rest, "mem": ring_bias_state.Mem(**mem), "buf": _rows(state["buf"], size)}
+    )
+
+
 def _decode_last(state: Mapping[str, Any]) -> ring_last_state.State:
     size, ranks = len(state["pc"]), len(state["mem"]["life"])
     mem = {name: function(value, len(value)) for name, value in state["mem"].items()}
@@ -148,6 +183,9 @@ def compared(
         of = ring_last_state.State._fields
         wanted = tlc_graph("ring/RingLast.tla", config.constants(), of, _decode_last)
         model = ring_last.RingLast(config)
+    elif isinstance(config, ring_bias_state.Config):
+        wanted = tlc_graph("ring/RingBias.tla", config.constants(), ring_bias_state.State._fields, _decode_bias)
+        model = ring_bias.RingBias(config)
     elif isinstance(config, ring_place.Config):
         wanted = tlc_graph("ring/RingPlace.tla", config.constants(), ring_place.State._fields, _decode_place)
         model = ring_place.RingPlace(config)

@@ -62,6 +62,7 @@ def _compared() -> Iterator[tuple[str, str, Any]]:
         ("ring/RingWait.tla", ring_graphs.WAITING),
         ("ring/RingOverflow.tla", ring_graphs.OVERFLOW),
         ("ring/RingPlace.tla", ring_graphs.PLACE),
+        ("ring/RingBias.tla", ring_graphs.BIAS),
         ("ring/RingLast.tla", ring_graphs.LAST),
         ("meeting/Meeting.tla", meeting_graphs.FIXED),
         ("signal/SignalShipped.tla", signal_graphs.SHIPPED),

@@ -13,6 +13,7 @@ from fdcomm.ring.members import Place, attach, fence
 from fdcomm.ring.publisher import Publisher
 from fdcomm.testing import Bound, ControlledRuntime, Program, Scenario
 from tests.conformance.ring_bed import Bed, Poll
+from tests.schedules.ring_bias_programs import BIAS_RACES
 from tests.schedules.ring_clear_programs import clearing
 from tests.schedules.ring_clear_races import CLEAR_RACES, FEW
 from tests.schedules.ring_indicator import indicator
@@ -38,7 +39,7 @@ OUR_BOUNDS = dict.fromkeys(
     _FEWER,
 )
 """Ours has more processes in these, or more steps; ``ring_programs.PROGRAMS`` has them with more preemptions."""
-OUR_BOUNDS["two-last"] = Bound()  # with a bound fewer schedules are found equal
+OUR_BOUNDS |= dict.fromkeys((*BIAS_RACES, "two-last"), Bound())  # with a bound fewer schedules are found equal
 
 
 def _steps(bed: Bed) -> Any:
@@ -306,6 +307,7 @@ RACES: dict[str, Callable[[ControlledRuntime, bool], Scenario]] = {
     "two-last": two_last,
     "two-last-fenced": partial(two_last, fenced=True),
     **CLEAR_RACES,
+    **BIAS_RACES,
 }
 
 

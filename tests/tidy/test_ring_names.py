@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from models import ring, ring_last, ring_overflow, ring_place, ring_wait
+from models import ring, ring_bias, ring_last, ring_overflow, ring_place, ring_wait
 from tests.explore.contract import contract
 from tests.tidy.names import absent, next_calls, page_of
 from tests.tidy.sources import ROOT
@@ -18,6 +18,7 @@ MODELS: dict[str, Any] = {
     "RingWait": ring_wait.RingWait(),
     "RingOverflow": ring_overflow.RingOverflow(),
     "RingPlace": ring_place.RingPlace(),
+    "RingBias": ring_bias.RingBias(),
     "RingLast": ring_last.RingLast(),
 }
 # Taken only by the variant without the guard OwnFlag.

@@ -13,7 +13,13 @@ from tests.conformance.ring_place_drive import PLANS as TURNS
 from tests.conformance.ring_place_drive import drive as turns
 from tests.conformance.ring_plans import LARGE, RANDOM, SMALL, part_of
 from tests.refine import ring_graphs
-from tests.schedules import ring_clear_programs, ring_last_programs, ring_programs, ring_segment_programs
+from tests.schedules import (
+    ring_bias_programs,
+    ring_clear_programs,
+    ring_last_programs,
+    ring_programs,
+    ring_segment_programs,
+)
 from tests.schedules.ring_races import BOUND, OUR_BOUNDS, RACES, race
 from tests.stateful.memory_walks import run_random
 from tests.traces.ring_runs import ALTERED, both, real_run
@@ -25,18 +31,21 @@ __all__ = ("checks",)
 _P = "ring"
 PROGRAMS = {
     **ring_programs.PROGRAMS,
+    **ring_bias_programs.PROGRAMS,
     **ring_clear_programs.PROGRAMS,
     **ring_last_programs.PROGRAMS,
     **ring_segment_programs.PROGRAMS,
 }
 LARGE_PROGRAMS = {
     **ring_programs.LARGE_PROGRAMS,
+    **ring_bias_programs.LARGE_PROGRAMS,
     **ring_clear_programs.LARGE_PROGRAMS,
     **ring_last_programs.LARGE_PROGRAMS,
     **ring_segment_programs.LARGE_PROGRAMS,
 }
 RANDOM_PROGRAMS = {
     **ring_programs.RANDOM_PROGRAMS,
+    **ring_bias_programs.RANDOM_PROGRAMS,
     **ring_clear_programs.RANDOM_PROGRAMS,
     **ring_last_programs.RANDOM_PROGRAMS,
 }
@@ -49,6 +58,7 @@ _QUICK = (
     "a clear is killed",
     "a put waits, and a clear makes room",
     "the last of 2 readers",
+    "a bias is ended",
     *ring_segment_programs.PROGRAMS,
 )
 _QUICK_RACES = ("comes-back",)
@@ -67,7 +77,8 @@ def checks(level: str, size: str) -> list[Check]:
 
 
 def _v2(large: bool) -> list[Check]:
-    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE, *ring_graphs.LAST]
+    every = [*ring_graphs.FIXED, *ring_graphs.WAITING, *ring_graphs.OVERFLOW, *ring_graphs.PLACE, *ring_graphs.BIAS]
+    every += ring_graphs.LAST
     found = [Check(_P, "V2", name, _graph, (name, name)) for name in (every if large else ring_graphs.SMALL)]
     if large:
         found += [Check(_P, "V2", f"without {name}", _graph, (f"without {name}", name)) for name in ring_graphs.FAULTY]
@@ -80,6 +91,7 @@ def _graph(what: str, name: str) -> Row:
         **ring_graphs.WAITING,
         **ring_graphs.OVERFLOW,
         **ring_graphs.PLACE,
+        **ring_graphs.BIAS,
         **ring_graphs.LAST,
     }
     config = {**tables, **ring_graphs.FAULTY}[name]
