@@ -92,6 +92,7 @@ FAULTY: dict[str, _Config] = {
     **{name: bug.config for name, bug in PLACE_BUGS.items()},
     **{f"{name}, bias": bug.config for name, bug in BIAS_BUGS.items()},
     **{f"{name}, last reader": bug.config for name, bug in LAST_BUGS.items()},
+    "Doubts, bias": ring_bias_state.Config(cuts=True, guards=ring_bias_state.Guards.without("Doubts")),
     "OwnWord, last reader": ring_last_state.Config(
         fenceable=R({0}), back=R({0}), guards=ring_last_state.Guards.without("OwnWord")
     ),
