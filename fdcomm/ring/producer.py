@@ -27,7 +27,7 @@ from fdcomm.ring.payload import Encoded, dump, raw
 from fdcomm.ring.place import WriterPlace
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
-from fdcomm.ring.turns import wait_turn
+from fdcomm.ring.turns import last_turn, wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("InTurn", "Producer")
@@ -153,7 +153,7 @@ class Producer:
 
     def close(self, *, remove: bool = False) -> None:
         """Let go of the segments: what is over is removed, and whoever adopts the rest has it then; or remove all."""
-        with self._mutex:
+        with last_turn(self._mutex):
             deadline = Deadline(_RELEASE_S, SYSTEM.monotonic)
             self._overflows.close(deadline, remove=remove, passed=self._passed())
             self._place.drop()

@@ -17,7 +17,7 @@ from fdcomm.ring.layout import TOLD
 from fdcomm.ring.look import Look
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.spin import default_spin_s
-from fdcomm.ring.turns import wait_turn
+from fdcomm.ring.turns import last_turn, wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("RankPort", "Taken")
@@ -97,7 +97,7 @@ class RankPort:
 
     def close(self, *, leave: bool) -> None:
         """Stop being the reader: in order, so that the next one goes on here; or as one that has died."""
-        with self._mutex:
+        with last_turn(self._mutex):
             if leave:
                 members.leave(self._board, self._place, Deadline(_LEAVE_S, SYSTEM.monotonic))
             else:

@@ -16,7 +16,7 @@ from fdcomm.ring.layout import Shape
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.payload import decode
 from fdcomm.ring.spin import default_spin_s, spin_seconds
-from fdcomm.ring.turns import wait_turn
+from fdcomm.ring.turns import last_turn, wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("Lease", "RingReader")
@@ -171,7 +171,7 @@ class RingReader:
     def close(self, timeout: Timeout = DEFAULT) -> None:
         """Leave: the next reader of the rank goes on where this one was. Idempotent."""
         self._memory.begin_close()
-        with self._mutex:
+        with last_turn(self._mutex):
             if not self._memory.closed:
                 deadline = _deadline(timeout, "close")
                 try:

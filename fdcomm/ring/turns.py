@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
+from typing import Final
 
 from fdcomm.errors import CommTimeoutError
 
-__all__ = ("wait_turn",)
+__all__ = ("last_turn", "wait_turn")
+
+_CLOSE_S: Final = 5.0
 
 
 def wait_turn(mutex: threading.Lock, limit: float | None, operation: str, doing: str) -> None:
@@ -19,3 +24,14 @@ def wait_turn(mutex: threading.Lock, limit: float | None, operation: str, doing:
         raise CommTimeoutError(
             f"{operation}: another thread of this process has been {doing} all the time", operation=operation
         )
+
+
+@contextlib.contextmanager
+def last_turn(mutex: threading.Lock) -> Iterator[None]:
+    """The turn of who closes. Waits were told to end; a mutex that an interrupt left taken delays the close only."""
+    taken = mutex.acquire(timeout=_CLOSE_S)
+    try:
+        yield
+    finally:
+        if taken:
+            mutex.release()

@@ -16,7 +16,7 @@ from fdcomm.ring.payload import Encoded, dump, raw
 from fdcomm.ring.place import end_bias
 from fdcomm.ring.publisher import Publisher
 from fdcomm.ring.putting import Putting
-from fdcomm.ring.turns import wait_turn
+from fdcomm.ring.turns import last_turn, wait_turn
 from fdcomm.runtime import SYSTEM
 
 __all__ = ("RingStatistics", "RingWriter")
@@ -220,7 +220,7 @@ class RingWriter:
             timeout: Seconds to wait for another process that changes the name.
         """
         self._memory.begin_close()
-        with self._mutex:
+        with last_turn(self._mutex):
             deadline = _deadline(timeout, "close")
             memory = self._memory
             if not memory.closed:
