@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from fdcomm.errors import ConfigError
 
-__all__ = ("DEFAULT", "Deadline", "Timeout", "default_timeout_s")
+__all__ = ("DEFAULT", "Deadline", "Timeout", "default_timeout_s", "seconds_from_environment")
 
 
 class _Default(enum.Enum):
@@ -34,17 +34,24 @@ _LONGEST_S: Final = 2_000_000.0
 
 def default_timeout_s() -> float:
     """Return the default time limit in seconds: ``FDCOMM_TIMEOUT`` from the environment, else 600."""
-    text = os.environ.get("FDCOMM_TIMEOUT")
+    return seconds_from_environment("FDCOMM_TIMEOUT", _FALLBACK_TIMEOUT_S, _LONGEST_S)
+
+
+def seconds_from_environment(name: str, default: float, most: float) -> float:
+    """Return the number of seconds that a variable of the environment has.
+
+    Raises:
+        ConfigError: It is not a number from 0 to ``most``.
+    """
+    text = os.environ.get(name)
     if text is None:
-        return _FALLBACK_TIMEOUT_S
+        return default
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value <= _LONGEST_S:
-        raise ConfigError(
-            f"FDCOMM_TIMEOUT={text!r} is not a number of seconds between 0 and {_LONGEST_S:.0f}; correct or unset it"
-        )
+    if not 0 <= value <= most:
+        raise ConfigError(f"{name}={text!r} is not a number of seconds between 0 and {most:.0f}; correct or unset it")
     return value
 
 

@@ -62,7 +62,7 @@ class KernelLocks:
     def wait_writer(self, deadline: Deadline, operation: str, who: Callable[[], str]) -> None:
         """Take it, if need be after others have left it. It goes with the process, or with :meth:`leave_writer`."""
         self.open_writer()
-        self._until(self.try_writer, deadline, operation, "the writer's place", who)
+        self.wait_until(self.try_writer, deadline, operation, who)
 
     def leave_writer(self) -> None:
         """Give it back."""
@@ -71,7 +71,7 @@ class KernelLocks:
     def wait_until(
         self, attempt: Callable[[], bool], deadline: Deadline, operation: str, who: Callable[[], str]
     ) -> None:
-        """Wait, with the lock, for who puts without it."""
+        """Wait for the writer's place: for its lock or, with that, for who puts without it."""
         self._until(attempt, deadline, operation, "the writer's place", who)
 
     def try_token(self, token: int) -> bool:

@@ -72,14 +72,7 @@ class Overflows:
         """How much memory they have."""
         return sum(item.segment.nbytes for item in self._pool)
 
-    def again(self, nbytes: int, passed: int, zombies: bool) -> Overflow | None:
-        """Return the segment that was used last, if it is what :meth:`get` would return: mostly it is."""
-        recent = self._recent
-        if recent is None or zombies or recent.view.nbytes < nbytes or not self._is_over(recent, self._over(passed)):
-            return None
-        return recent
-
-    def get(self, nbytes: int, passed: int, zombies: bool, deadline: Deadline) -> Overflow:
+    def get(self, nbytes: int, passed: int, zombies: bool, limit: Callable[[], Deadline]) -> Overflow:
         """Return a segment that nobody reads, of at least that size: the one that was used last, or a new one.
 
         The caller fills it, stores in ``message`` the number of the message that it is for, and publishes that.
@@ -88,14 +81,17 @@ class Overflows:
             nbytes: Bytes that are needed.
             passed: The last message that everybody who is counted is done with; if nobody is, any number.
             zombies: A reader that was given up lives. To be asked after ``passed``.
-            deadline: Limit of the waits for other processes that make or remove segments just now.
+            limit: Makes the limit of the waits for other processes that make or remove segments just now.
         """
-        over = self._over(passed)
+        over, recent = self._over(passed), self._recent
+        if recent is not None and not zombies and recent.view.nbytes >= nbytes and self._is_over(recent, over):
+            return recent
         free = [] if zombies else [item for item in self._pool if self._is_over(item, over)]
         fits = [item for item in free if item.view.nbytes >= nbytes]
         if fits:
             self._recent = max(fits, key=lambda item: item.message)
             return self._recent
+        deadline = limit()
         if free:  # all too small: one makes room for a larger one
             self._remove(min(free, key=lambda item: item.segment.nbytes), deadline)
         size = -(-(_BEGIN + nbytes + nbytes // 4) // _PAGE) * _PAGE

@@ -27,7 +27,6 @@ class Publisher:
         slot: The slot of the next one. Free while ``head < room``.
         room: Slots are free for messages up to this number.
         passed: The last message that everybody who is counted was done with at the last look, or that was taken back.
-        gave_up: Some reader was given up, by the time of the last look.
         patience: How it waits.
     """
 
@@ -41,7 +40,6 @@ class Publisher:
         self._fence = board.kernel.fence if board.fenced else None
         self._lives = tuple((LIVES + rank, words[LIVES + rank]) for rank in range(shape.ranks))
         self._cursors = tuple(place for _, place in self._counted())
-        self.gave_up = any(life for _, life in self._lives)
         self.patience = patience or Patience(board, turns)
         self.passed = 0
         self._slowest = shape.of_line(0, CURSOR)
@@ -96,11 +94,15 @@ class Publisher:
                 if (now := words[place]) != life:
                     self._lives = tuple((at, now if at == place else old) for at, old in self._lives)
                     self._cursors = tuple(place for _, place in self._counted())
-                    self.gave_up = True
                     break
             else:
                 self.passed = low if low == self.head else self._past_voids(low)
                 return bool(self._cursors)
+
+    @property
+    def gave_up(self) -> bool:
+        """Some reader was given up, by the time of the last look."""
+        return any(life for _, life in self._lives)
 
     def _past_voids(self, low: int) -> int:
         """Return the last message of those that follow in one piece and were taken back: they hold nobody up."""

@@ -77,16 +77,15 @@ class Putting:
             require_size(nbytes, self._most, operation)
 
     def _place(self, nbytes: int, timeout: Timeout, operation: str) -> Overflow:
-        publisher, overflows = self._publisher, self._overflows
+        def limit() -> Deadline:
+            # Others make or remove files in that folder just now: that does not count as waiting for readers.
+            seconds = timeout_seconds(timeout, operation)
+            return Deadline(None if seconds is None else max(seconds, _MAKE_S), SYSTEM.monotonic)
+
+        publisher = self._publisher
         publisher.look()
         zombies = publisher.gave_up and members.zombies(self._memory.board)
-        recent = overflows.again(nbytes, publisher.passed, zombies)
-        if recent is not None:
-            return recent
-        # Others make or remove files in that folder just now: that does not count as waiting for readers.
-        limit = timeout_seconds(timeout, operation)
-        deadline = Deadline(None if limit is None else max(limit, _MAKE_S), SYSTEM.monotonic)
-        return overflows.get(nbytes, publisher.passed, zombies, deadline)
+        return self._overflows.get(nbytes, publisher.passed, zombies, limit)
 
     def _publish(self, number: int, parts: int, length: int) -> None:
         words, place = self._memory.board.words, self._memory.shape.of_slot(self._publisher.slot)

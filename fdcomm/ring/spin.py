@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
+from fdcomm.deadline import seconds_from_environment
 from fdcomm.errors import ConfigError
 
 __all__ = ("default_spin_s", "spin_seconds")
 
 _LONGEST_S: Final = 1.0
-_NAME: Final = "FDCOMM_SPIN_S"
 
 
 def default_spin_s() -> float:
@@ -19,15 +18,7 @@ def default_spin_s() -> float:
     Raises:
         ConfigError: It is not a number of seconds from 0 to 1.
     """
-    text = os.environ.get(_NAME)
-    if text is None:
-        return 0.0
-    try:
-        return spin_seconds(float(text))
-    except (ConfigError, ValueError):
-        raise ConfigError(
-            f"{_NAME}={text!r} is not a number of seconds from 0 to {_LONGEST_S:g}; correct or unset it"
-        ) from None
+    return seconds_from_environment("FDCOMM_SPIN_S", 0.0, _LONGEST_S)
 
 
 def spin_seconds(spin_s: float) -> float:

@@ -18,14 +18,7 @@ from fdcomm.deadline import Deadline
 from fdcomm.ring.board import Board
 from fdcomm.ring.layout import BELL, GATE, WANT, WANT_BELL
 
-__all__ = (
-    "INTERVAL_S",
-    "Patience",
-    "ring_bells",
-    "tell_of_room",
-    "wake_readers",
-    "wake_writer",
-)
+__all__ = ("INTERVAL_S", "Patience", "ring_bells", "tell_of_room", "wake_readers", "wake_writer")
 
 INTERVAL_S: Final = 0.25
 """How long a sleep lasts at most."""

@@ -205,7 +205,7 @@ class Bed:
         size = _SMALL + 4096 * 16 * len([larger for larger in self._config.larger if larger <= number])
         made = encode(bytes([number]) * (size - 60))
         nbytes = made.nbytes if number in self._config.larger else 1
-        place = overflows.get(nbytes, passed, zombies, _deadline())  # type: ignore[union-attr]
+        place = overflows.get(nbytes, passed, zombies, _deadline)  # type: ignore[union-attr]
         made = encode(bytes([number]) * (_SMALL if nbytes == 1 else size - 60))
         writer.gate.step()
         place.view[: made.nbytes] = b"\xff" * made.nbytes

@@ -31,9 +31,9 @@ class PassedOnly(Overflows):
 class OwnNumbers(Overflows):
     """A process numbers its segments itself, from 1."""
 
-    def get(self, nbytes: int, passed: int, zombies: bool, deadline: Deadline) -> Overflow:
+    def get(self, nbytes: int, passed: int, zombies: bool, limit: Callable[[], Deadline]) -> Overflow:
         self._memory.board.words[SEGMENTS] = len(self._pool)
-        return super().get(nbytes, passed, zombies, deadline)
+        return super().get(nbytes, passed, zombies, limit)
 
 
 class RemovesItsOwn(Overflows):

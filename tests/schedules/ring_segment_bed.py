@@ -96,20 +96,11 @@ class _Locks(KernelLocks):
 class SteppedOverflows(Overflows):
     """As it ships; that the segment is filled afterwards is a step."""
 
-    def again(self, nbytes: int, passed: int, zombies: bool) -> Overflow | None:
-        place = super().again(nbytes, passed, zombies)
-        if place is not None:
-            self._filled()
-        return place
-
-    def get(self, nbytes: int, passed: int, zombies: bool, deadline: Deadline) -> Overflow:
-        place = super().get(nbytes, passed, zombies, deadline)
-        self._filled()
-        return place
-
-    def _filled(self) -> None:
+    def get(self, nbytes: int, passed: int, zombies: bool, limit: Callable[[], Deadline]) -> Overflow:
+        place = super().get(nbytes, passed, zombies, limit)
         bed: Any = self._memory.board.words
         bed._bed.controlled.access(_BYTES, change=True)
+        return place
 
 
 class Process:

@@ -33,8 +33,8 @@ class _UsesAtOnce(SteppedOverflows):
 
 
 class _ForgetsZombies(SteppedOverflows):
-    def get(self, nbytes: int, passed: int, zombies: bool, deadline: Deadline) -> Overflow:
-        return super().get(nbytes, passed, False, deadline)
+    def get(self, nbytes: int, passed: int, zombies: bool, limit: Callable[[], Deadline]) -> Overflow:
+        return super().get(nbytes, passed, False, limit)
 
 
 class _RemovesUnread(SteppedOverflows):
