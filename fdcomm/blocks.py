@@ -183,7 +183,7 @@ class BlockLists:
         self._changed = self._runtime.condition()  # the parent's may have been held
         self._recorder = None
         self._why = ForkedHandleError("these block lists came to this process by fork; the parent has them")
-        if self._core.phase in ("open", "resetting"):
+        if self._core.serving:
             self._core.lose()
         for tell in self._forked:
             tell()

@@ -17,7 +17,7 @@ from fdcomm.readiness_part import PROTOCOL, PartLoop
 from fdcomm.readiness_results import PartHealth, Progress, parts_of, why
 from fdcomm.signals.arguments import mirrored
 
-__all__ = ("DEFAULT_LIMIT_S", "PartHealth", "Progress", "Readiness")
+__all__ = ("DEFAULT_LIMIT_S", "PartHealth", "Progress", "Readiness", "wanted")
 
 DEFAULT_LIMIT_S: Final = 30.0
 _tokens = itertools.count(1)
@@ -218,10 +218,7 @@ class Readiness:
         restarts: bool = False,
     ) -> None:
         name = "readiness.wait"
-        names = [components] if isinstance(components, str) else list(arguments.texts(components, "components", name))
-        restarts = arguments.flag(restarts, "restarts", name)
-        if progress is not None:
-            arguments.function(progress, "progress", name)
+        names, restarts = wanted(components, progress, restarts, name)
         limit = timeout_seconds(timeout, name)
         deadline = Deadline(limit, self._queue._runtime.monotonic)
         seen: int | None = None if progress is None else -1
@@ -240,10 +237,10 @@ class Readiness:
             raise why(name, end, limit)
 
     def _step(
-        self, token: int, names: Sequence[str], left: float | None, restarts: bool, seen: int | None
+        self, token: int, names: list[str], left: float | None, restarts: bool, seen: int | None
     ) -> dict[str, Any]:
         """Wait for the end of a wait, or with ``seen`` for something new; the wait is open in the host then."""
-        args = (token, list(names), left, restarts, seen)
+        args = (token, names, left, restarts, seen)
         end: dict[str, Any] = self._queue._act(PROTOCOL, "wait", *args, timeout=left, name="readiness.wait")
         return end
 
@@ -253,6 +250,18 @@ class Readiness:
             return bool(self._queue._act(PROTOCOL, "cancel", token, name="readiness.cancel"))
         except FdcommError:  # the handle or the host is gone, and the wait with it
             return False
+
+
+def wanted(components: object, progress: object, restarts: object, name: str) -> tuple[list[str], bool]:
+    """Return the names of the components that a wait is for, and whether restarted parts count.
+
+    Raises:
+        ConfigError: An argument is of the wrong type.
+    """
+    names = [components] if isinstance(components, str) else list(arguments.texts(components, "components", name))
+    if progress is not None:
+        arguments.function(progress, "progress", name)
+    return names, arguments.flag(restarts, "restarts", name)
 
 
 def _three(one: object) -> tuple[str, int, list[str]]:

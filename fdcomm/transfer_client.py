@@ -234,14 +234,14 @@ class TransferClient:
     def _lose(self, error: BaseException) -> None:
         why = error if isinstance(error, FdcommError) else FdcommError(f"{type(error).__name__}: {error}")
         with self._changed:
-            if self._core.phase in ("open", "resetting"):
+            if self._core.serving:
                 self._blocks._why = why
         self._end("Lose", str(why))
 
     def _end(self, action: str, why: str) -> bool:
         """Lose or Close. False when there was an end before."""
         with self._changed:
-            if self._core.phase not in ("open", "resetting"):
+            if not self._core.serving:
                 return False
             told = self._blocks._tell(action, self._core.lose if action == "Lose" else self._core.close)
             calls = self._told(told, why)

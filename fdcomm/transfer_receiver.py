@@ -60,7 +60,7 @@ class Receiver:
     def await_number(self, number: int | None) -> Task | None:
         """Return the task of a result. A result may be there before the call that issued its task has returned."""
         client = self._client
-        while client._core.phase in ("open", "resetting"):
+        while client._core.serving:
             task = None if number is None else client._core.find(number)
             if task is not None:
                 return task
@@ -75,7 +75,7 @@ class Receiver:
         client = self._client
         with self._changed:
             task = client._core.find_late(number)
-            if client._core.phase not in ("open", "resetting"):
+            if not client._core.serving:
                 return
             if task is None:
                 client._count(unknown=1)
@@ -100,4 +100,4 @@ class Receiver:
 
     def _is_serving(self) -> bool:
         with self._changed:
-            return self._client._core.phase in ("open", "resetting")
+            return self._client._core.serving

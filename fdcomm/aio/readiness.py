@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
-from fdcomm import arguments
 from fdcomm.aio.threads import InThreads
 from fdcomm.aio.watched import change, end_of
 from fdcomm.deadline import DEFAULT, Deadline, Timeout, timeout_seconds
 from fdcomm.handle import Handle
-from fdcomm.readiness import DEFAULT_LIMIT_S, Readiness, _tokens
+from fdcomm.readiness import DEFAULT_LIMIT_S, Readiness, _tokens, wanted
 from fdcomm.readiness_results import PartHealth, Progress, parts_of, why
 from fdcomm.watched import period
 
@@ -95,10 +94,7 @@ class AsyncReadiness(InThreads):
     ) -> None:
         """As :meth:`Readiness.wait`. ``progress`` is called in the loop."""
         name, token = "readiness.wait", next(_tokens)
-        names = (components,) if isinstance(components, str) else arguments.texts(components, "components", name)
-        restarts = arguments.flag(restarts, "restarts", name)
-        if progress is not None:
-            arguments.function(progress, "progress", name)
+        names, restarts = wanted(components, progress, restarts, name)
         limit, clock = timeout_seconds(timeout, name), self._readiness._queue._runtime.monotonic
         deadline, seen = Deadline(limit, clock), None if progress is None else -1
         future: concurrent.futures.Future[dict[str, Any]] | None = None

@@ -38,7 +38,6 @@ class Blocks:
         self.tasks: dict[int, Task] = {}
         """Tasks in flight, by index."""
         self._numbers: dict[int, Task] = {}
-        self._late: dict[int, Task] = {}
         self._place = bytearray(device + host)
         self._heaps = (list(range(device)), list(range(device, device + host)))
 
@@ -113,11 +112,13 @@ class Blocks:
 
     def find(self, number: int) -> Task | None:
         """Return the task that the port knows under this number, and whose result was not handled."""
-        return self._numbers.get(number)
+        task = self._numbers.get(number)
+        return None if task is None or task.late else task
 
     def find_late(self, number: int) -> Task | None:
         """Return the late task that the port knows under this number."""
-        return self._late.get(number)
+        task = self._numbers.get(number)
+        return task if task is not None and task.late else None
 
     # -- results, and who waits ----------------------------------------------------------------------------------
 
@@ -128,16 +129,14 @@ class Blocks:
         written to: then it is free later.
         """
         if outcome not in OUTCOMES or (late and outcome != "failed"):
-            raise ProtocolViolationError(f"Handle: {outcome!r} is no outcome{', or none of a late task' * late}")
+            what = "no outcome, or none of a late task" if late else "no outcome"
+            raise ProtocolViolationError(f"Handle: {outcome!r} is {what}")
         self._require_serving("Handle")
-        if task.number is None or self._numbers.get(task.number) is not task:
+        if task.number is None or self.find(task.number) is not task:
             raise ProtocolViolationError(f"Handle: task {task.index} is over, or has no number yet")
-        del self._numbers[task.number]
-        if late:
-            task.late = True
-            self._late[task.number] = task
-        else:
-            del self.tasks[task.index]
+        task.late = late
+        if not late:
+            self._forget(task)
         left = [lease for lease in task.leases if not (late and lease is task.written)]
         mine = None
         if not task.told:
@@ -158,10 +157,9 @@ class Blocks:
             ProtocolViolationError: It is not late, or there was an end.
         """
         self._require_serving("Settle")
-        if task.number is None or self._late.get(task.number) is not task:
+        if task.number is None or self.find_late(task.number) is not task:
             raise ProtocolViolationError(f"Settle: task {task.index} is not late")
-        del self._late[task.number]
-        del self.tasks[task.index]
+        self._forget(task)
         self._release(task.written, _IN_TASK)
 
     def cancel(self, task: Task) -> bool:
@@ -202,6 +200,11 @@ class Blocks:
 
     # -- reads ---------------------------------------------------------------------------------------------------
 
+    @property
+    def serving(self) -> bool:
+        """True until the port is lost, or the client closed."""
+        return self.phase in ("open", "resetting")
+
     def count(self, kind: int) -> int:
         """Return how many blocks of a kind are free."""
         return len(self._heaps[kind])
@@ -229,8 +232,13 @@ class Blocks:
         if self.phase != "open":
             raise ProtocolViolationError(f"{action}: the client is {self.phase}")
 
+    def _forget(self, task: Task) -> None:
+        del self.tasks[task.index]
+        if task.number is not None:
+            del self._numbers[task.number]
+
     def _require_serving(self, action: str) -> None:
-        if self.phase not in ("open", "resetting"):
+        if not self.serving:
             raise ProtocolViolationError(f"{action}: the client is {self.phase}")
 
     def _require_issuing(self, task: Task, action: str) -> None:

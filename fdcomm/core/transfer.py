@@ -214,29 +214,15 @@ class Transfer(Members, Generic[P]):
         Raises:
             ProtocolViolationError: The task has not started, or the rank has reported it.
         """
-        task = self._reportable(rank, number, "ReportOk")
-        if task is not None:
-            task.values[rank] = value
-            self._not_at(rank, task)
-            self._end_if_due(task)
-        return task is not None
+        return self._report(rank, number, "ReportOk", value)
 
     def report_failed(self, rank: int, number: int, error: P) -> bool:
         """ReportFailed: the rank has failed at the task. As :meth:`report_ok`."""
-        task = self._reportable(rank, number, "ReportFailed")
-        if task is not None:
-            task.errors[rank] = error
-            self._not_at(rank, task)
-            self._end_if_due(task)
-        return task is not None
+        return self._report(rank, number, "ReportFailed", error)
 
     def overdue(self, rank: int, number: int, error: P) -> bool:
         """Overdue: the rank has failed at the task, and is at it still. As :meth:`report_ok`."""
-        task = self._reportable(rank, number, "Overdue")
-        if task is not None:
-            task.errors[rank] = error
-            self._end_if_due(task)
-        return task is not None
+        return self._report(rank, number, "Overdue", error)
 
     def settle(self, rank: int, number: int) -> bool:
         """Settle: the rank is at a task no more that was overdue, or ended without it. False: that was known.
@@ -258,6 +244,16 @@ class Transfer(Members, Generic[P]):
         return tuple(rank for rank in range(self.ranks) if not task.reported(rank) and rank not in task.without)
 
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _report(self, rank: int, number: int, action: str, said: P) -> bool:
+        task = self._reportable(rank, number, action)
+        if task is None:
+            return False
+        (task.values if action == "ReportOk" else task.errors)[rank] = said
+        if action != "Overdue":
+            self._not_at(rank, task)
+        self._end_if_due(task)
+        return True
 
     def _reportable(self, rank: int, number: int, action: str) -> Task[P] | None:
         self._require_live(rank, action)

@@ -127,14 +127,13 @@ class TransferChannel(TransferClients):
         with self._readable:
             self._member(session, "view")
             core = self._core
+            unsettled = [task for task in core.busy.values() if task.state != "started"]
             return {
                 "issued": core.issued,
                 "queued": list(core.queued)[:_SHOWN],
                 "waiting": len(core.queued),
                 "started": [(t.number, t.kind, core.awaited(t)) for t in list(core.started.values())[:_SHOWN]],
-                "unsettled": [(t.number, tuple(sorted(t.busy))) for t in core.busy.values() if t.state != "started"][
-                    :_SHOWN
-                ],
+                "unsettled": [(t.number, tuple(sorted(t.busy))) for t in unsettled[:_SHOWN]],
                 "votes": list(core.votes),
                 "live": sorted(core.live),
                 "lost": sorted(core.lost),

@@ -155,7 +155,8 @@ class RebuildsOverLate(Blocks):
 
 class SettlesAnything(Blocks):
     def settle(self, task: Task) -> None:
-        self._late.setdefault(task.number or 0, task)
+        task.late = True
+        self._numbers.setdefault(task.number or 0, task)
         super().settle(task)
 
 
