@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from fdcomm import arguments
 from fdcomm.aio.takes import Takes
@@ -15,12 +14,10 @@ from fdcomm.aio.watched import LOOK_S
 from fdcomm.control import ControlRequest, ControlServer
 from fdcomm.control_results import ServerStatistics
 from fdcomm.deadline import Timeout, timeout_seconds
-from fdcomm.errors import ClosedError, FdcommError, PayloadError, PayloadTooLargeError, StaleAnswerError
+from fdcomm.errors import ClosedError, PayloadError, PayloadTooLargeError, StaleAnswerError
 from fdcomm.handle import Handle
 
 __all__ = ("AsyncControlRequest", "AsyncControlServer")
-
-_THREADS: Final = 1
 
 
 class AsyncControlRequest:
@@ -45,7 +42,7 @@ class AsyncControlRequest:
         await self._threads._tell(partial(self._request.fail, reason))
 
 
-class AsyncControlServer(InThreads):
+class AsyncControlServer(Takes[ControlRequest]):
     """Takes and answers requests for the rank of a handle. One task takes at a time; another one waits for its turn.
 
     A cancelled :meth:`take` loses nothing: what the host hands out then is the answer of the next one.
@@ -54,12 +51,11 @@ class AsyncControlServer(InThreads):
     def __init__(self, queue: Handle) -> None:
         """As :class:`ControlServer`. Close with :meth:`aclose`."""
         self._server = ControlServer(queue)
-        super().__init__("control server", _THREADS)
-        self._takes: Takes[ControlRequest] = Takes(self._threads, lambda wait_s: self._server.take(timeout=wait_s))
+        super().__init__("control server", lambda wait_s: self._server.take(timeout=wait_s), "the server was closed")
 
     async def take(self, *, timeout: Timeout = 0.0) -> AsyncControlRequest | None:
         """As :meth:`ControlServer.take`."""
-        request = await self._takes.take(timeout_seconds(timeout, "control.take"))
+        request = await self._next(timeout_seconds(timeout, "control.take"))
         return None if request is None else AsyncControlRequest(request, self)
 
     async def serve(self, handler: Callable[[Any], Awaitable[Any]], stop: Callable[[], bool] = lambda: False) -> None:
@@ -82,17 +78,6 @@ class AsyncControlServer(InThreads):
     def statistics(self) -> ServerStatistics:
         """As :meth:`ControlServer.statistics`."""
         return self._server.statistics()
-
-    async def aclose(self) -> None:
-        """End the thread, a second after the last take at most. A request that nobody has taken is answered as failed.
-
-        The handle stays open, and the process acts for the rank until that closes.
-        """
-        await super().aclose()
-        left = self._takes.last()
-        if left is not None:
-            with contextlib.suppress(FdcommError):
-                await asyncio.get_running_loop().run_in_executor(None, left.fail, "the server was closed")
 
     @staticmethod
     async def _answer(request: AsyncControlRequest, handler: Callable[[Any], Awaitable[Any]]) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Final
 
 from fdcomm.aio.takes import Takes
 from fdcomm.aio.threads import InThreads
@@ -18,8 +16,6 @@ from fdcomm.handle import Handle
 from fdcomm.status_part import PartStatistics, StatusOrder, StatusPart, checked_work
 
 __all__ = ("AsyncStatusOrder", "AsyncStatusPart")
-
-_THREADS: Final = 1
 
 
 class AsyncStatusOrder:
@@ -44,7 +40,7 @@ class AsyncStatusOrder:
         await self._threads._tell(partial(self._order.fail, reason))
 
 
-class AsyncStatusPart(InThreads):
+class AsyncStatusPart(Takes[StatusOrder]):
     """One part of a component, in the process that holds it. One task takes at a time; another one waits for its turn.
 
     A cancelled :meth:`take` loses nothing: what the host hands out then is the answer of the next one.
@@ -53,12 +49,11 @@ class AsyncStatusPart(InThreads):
     def __init__(self, queue: Handle, component: str, part: int | None = None) -> None:
         """As :class:`StatusPart`. Close with :meth:`aclose`."""
         self._part = StatusPart(queue, component, part)
-        super().__init__("status part", _THREADS)
-        self._takes: Takes[StatusOrder] = Takes(self._threads, lambda wait_s: self._part.take(timeout=wait_s))
+        super().__init__("status part", lambda wait_s: self._part.take(timeout=wait_s), "the part was closed")
 
     async def take(self, *, timeout: Timeout = 0.0) -> AsyncStatusOrder | None:
         """As :meth:`StatusPart.take`."""
-        order = await self._takes.take(timeout_seconds(timeout, "status.take"))
+        order = await self._next(timeout_seconds(timeout, "status.take"))
         return None if order is None else AsyncStatusOrder(order, self)
 
     async def serve(
@@ -80,17 +75,6 @@ class AsyncStatusPart(InThreads):
     def statistics(self) -> PartStatistics:
         """As :meth:`StatusPart.statistics`."""
         return self._part.statistics()
-
-    async def aclose(self) -> None:
-        """End the thread, a second after the last take at most. An order that nobody has taken is reported as failed.
-
-        The handle stays open, and the process is the part until that closes.
-        """
-        await super().aclose()
-        left = self._takes.last()
-        if left is not None:
-            with contextlib.suppress(FdcommError):
-                await asyncio.get_running_loop().run_in_executor(None, left.fail, "the part was closed")
 
     @staticmethod
     async def _do(order: AsyncStatusOrder, does: Mapping[Goal, Callable[[], Awaitable[object]]]) -> None:

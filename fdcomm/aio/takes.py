@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 from collections.abc import Callable
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
+from fdcomm.aio.threads import InThreads
 from fdcomm.aio.watched import LOOK_S
 from fdcomm.deadline import Deadline
 from fdcomm.errors import FdcommError
@@ -15,23 +17,49 @@ from fdcomm.runtime import SYSTEM
 
 __all__ = ("Takes",)
 
-T = TypeVar("T")
+_THREADS: Final = 1
 
 
-class Takes(Generic[T]):
-    """Calls that take something from the host, one at a time, each in a thread.
+class Order(Protocol):
+    """What is taken: somebody waits for its outcome."""
+
+    def fail(self, reason: str) -> object:
+        """Say that it was not done."""
+
+
+T = TypeVar("T", bound=Order)
+
+
+class Takes(InThreads, Generic[T]):
+    """Base of what takes orders from the host, one at a time, each in a thread.
 
     A call whose ``await`` was cancelled goes on; what it takes is the answer of the next one.
+
+    Args:
+        name: Of the thread.
+        take: Waits so many seconds for something to take.
+        closed: The reason with which an order fails that nobody has taken at the end.
     """
 
-    def __init__(self, threads: concurrent.futures.Executor, take: Callable[[float], T | None]) -> None:
-        """Use threads for a function that waits so many seconds for something to take."""
-        self._threads = threads
+    def __init__(self, name: str, take: Callable[[float], T | None], closed: str) -> None:
+        super().__init__(name, _THREADS)
         self._take = take
+        self._closed = closed
         self._turn = asyncio.Lock()
         self._begun: concurrent.futures.Future[T | None] | None = None
 
-    async def take(self, limit: float | None) -> T | None:
+    async def aclose(self) -> None:
+        """End the thread, a second after the last take at most. What nobody has taken is answered as failed.
+
+        The handle stays open, and the process stands for what it stood for until that closes.
+        """
+        await super().aclose()
+        left = self._last()
+        if left is not None:
+            with contextlib.suppress(FdcommError):
+                await asyncio.get_running_loop().run_in_executor(None, left.fail, self._closed)
+
+    async def _next(self, limit: float | None) -> T | None:
         """Take something; None when there is nothing within ``limit`` seconds."""
         async with self._turn:
             deadline = Deadline(limit, SYSTEM.monotonic)
@@ -50,7 +78,7 @@ class Takes(Generic[T]):
                 if found is not None or deadline.expired():
                     return found
 
-    def last(self) -> T | None:
+    def _last(self) -> T | None:
         """Wait for the call that was left behind, and return what it has taken. For a thread, at the end."""
         begun, self._begun = self._begun, None
         if begun is None:
