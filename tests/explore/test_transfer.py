@@ -16,6 +16,7 @@ from models.transfer_shipped import TransferShipped
 from models.transfer_shipped_races import RACES
 from tests.explore.claims import broken, counterexample_is_as_long, counts_are_those, shortest
 from tests.explore.contract import guards_are_those, names_are_those, parameters_are_those, races_are_those
+from tests.refine.transfer_graphs import FIXED
 from tests.verify.configured import configured
 from tla import manifest
 
@@ -46,20 +47,7 @@ def test_the_model_has_the_contract_names() -> None:
 
 
 def test_actions_carry_the_contract_parameters() -> None:
-    configs = (
-        Config(max_pauses=1),
-        Config(
-            ranks=1,
-            mortal=R({0}),
-            leavers=R({0}),
-            silent=R({0}),
-            failing=R({0}),
-            slow=R({0}),
-            frail=R({1}),
-            impatient=R({1}),
-        ),
-    )
-    parameters_are_those("transfer", (edge for config in configs for edge in build(Transfer(config)).edges))
+    parameters_are_those("transfer", (edge for config in FIXED.values() for edge in build(Transfer(config)).edges))
 
 
 def test_every_guard_of_the_contract_can_be_taken_away() -> None:

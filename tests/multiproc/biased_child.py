@@ -8,37 +8,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from functools import partial
 from typing import Any
 
 from fdcomm.deadline import Deadline
 from fdcomm.ring.memory import Memory
 from fdcomm.ring.producer import Producer
 from fdcomm.runtime import SYSTEM
+from tests.multiproc.counted_words import CountedWords
 
 __all__ = ("FIRST", "main")
 
 FIRST = 6
 """So often it puts before."""
 _LIMIT_S = 60.0
-
-
-class _Words:
-    def __init__(self, words: Any, number: int, after: int) -> None:
-        self._words, self._number, self._left = words, number, after
-
-    def _count(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            os.kill(os.getpid(), self._number)
-
-    def __getitem__(self, place: int) -> int:
-        value = int(self._words[place])
-        self._count()
-        return value
-
-    def __setitem__(self, place: int, value: int) -> None:
-        self._words[place] = value
-        self._count()
 
 
 def _say(text: str) -> None:
@@ -62,7 +45,8 @@ def main() -> None:
             _say("forked")
             os.read(0, 1)
             os._exit(0)
-        words: Any = _Words(memory.board.words, signal.SIGSTOP if how == "stop" else signal.SIGKILL, after)
+        number = signal.SIGSTOP if how == "stop" else signal.SIGKILL
+        words: Any = CountedWords(memory.board.words, after, partial(os.kill, os.getpid(), number))
         memory.board.words = producer._publisher._words = words
         _say("ready")
     producer.put(("child", FIRST), _LIMIT_S, "put")

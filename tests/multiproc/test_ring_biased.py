@@ -21,6 +21,7 @@ from fdcomm.ring.memory import Memory
 from fdcomm.ring.producer import Producer
 from fdcomm.runtime import SYSTEM
 from tests.multiproc.biased_child import FIRST
+from tests.multiproc.counted_words import CountedWords
 from tests.races.nursery import Born, born
 from tests.soak.nursery import soak_nursery
 
@@ -170,32 +171,16 @@ def test_a_writer_takes_over_from_a_biased_process(ring: _Ring) -> None:
         assert ring.read() == [*_theirs(FIRST), ("ours", 0)]
 
 
-class _Interrupting:
-    """Words after one of whose accesses a signal's handler raises."""
-
-    def __init__(self, words: Any, after: int) -> None:
-        self._words, self.left = words, after
-
-    def _count(self) -> None:
-        self.left -= 1
-        if self.left == 0:
-            raise KeyboardInterrupt
-
-    def __getitem__(self, place: int) -> int:
-        value = int(self._words[place])
-        self._count()
-        return value
-
-    def __setitem__(self, place: int, value: int) -> None:
-        self._words[place] = value
-        self._count()
+def _interrupt() -> None:
+    """As a signal's handler does."""
+    raise KeyboardInterrupt
 
 
 @contextmanager
-def _interrupted(producer: Producer, after: int) -> Iterator[_Interrupting]:
+def _interrupted(producer: Producer, after: int) -> Iterator[CountedWords]:
     board, publisher = producer._board, producer._publisher
     words = board.words
-    board.words = publisher._words = mine = _Interrupting(words, after)
+    board.words = publisher._words = mine = CountedWords(words, after, _interrupt)
     try:
         yield mine
     finally:

@@ -17,7 +17,17 @@ from models.kernel import Action, Model, Step
 from tests.conformance.host_driver import Channels
 from tests.stateful.rounds import ROUND_SEED
 
-__all__ = ("chosen", "judged", "possible", "run_machine", "run_over_channels", "see_refused", "step_to", "when")
+__all__ = (
+    "TakesSteps",
+    "chosen",
+    "judged",
+    "possible",
+    "run_machine",
+    "run_over_channels",
+    "see_refused",
+    "step_to",
+    "when",
+)
 
 S = TypeVar("S", bound=tuple[Any, ...])
 _CHANNELS = 600
@@ -43,6 +53,21 @@ def chosen(data: st.DataObject, model: Model[S], state: S, names: Sequence[str])
 def step_to(model: Model[S], state: S, action: Action) -> S | None:
     """Return the state after the action, or None where the model does not allow it."""
     return next((after for step, after in model.actions[action.name](state) if step == action), None)
+
+
+class TakesSteps(RuleBasedStateMachine):
+    """A machine that has a model, and the state in which that is."""
+
+    model: Any
+    state: Any
+
+    def take(self, name: str, **params: int) -> bool:
+        """Take a step of the model, if it is enabled."""
+        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
+        if after is None:
+            return False
+        self.state = after
+        return True
 
 
 def see_refused(

@@ -7,7 +7,6 @@ from collections import Counter
 from hypothesis import event, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     precondition,
@@ -26,12 +25,11 @@ from fdcomm.errors import (
 )
 from models.control import Config, Control, State, answered
 from models.control_state import AWAY, LIVE, LOST, initial_state
-from models.kernel import Action
 from tests.conformance.backends import lose
 from tests.conformance.control_core import ControlDriver, Make, Payload, probes, step_of
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import Background, until
-from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
+from tests.stateful.beside import TakesSteps, chosen, possible, run_machine, run_over_channels, see_refused
 from tests.stateful.core_beside import SameState
 
 __all__ = ("run_core", "run_host")
@@ -83,7 +81,7 @@ def run_core(options: settings, make: Make = Core[Payload]) -> Counter[str]:
     return run_machine(Machine, options)
 
 
-class _HostMachine(RuleBasedStateMachine):
+class _HostMachine(TakesSteps):
     """Control requests of a real host against the model, through handles; asking calls wait in threads."""
 
     channels: Channels
@@ -98,14 +96,6 @@ class _HostMachine(RuleBasedStateMachine):
         self.handles: dict[int, EngineWorkerQueue] = {}
         self.taken: dict[int, ControlRequest] = {}
         self.asking: dict[int, tuple[ControlClient, Background]] = {}
-
-    def take(self, name: str, **params: int) -> bool:
-        """Take a step of the model, if it is enabled."""
-        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
-        if after is None:
-            return False
-        self.state = after
-        return True
 
     @rule(rank=st.integers(0, 1))
     def come(self, rank: int) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import event, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     precondition,
@@ -21,12 +20,11 @@ from fdcomm.core.gate import Gate as Core
 from fdcomm.errors import CommTimeoutError, PeerLostError, StaleAnswerError
 from models.gate import Config, Gate, State
 from models.gate_state import AWAY, LIVE, LOST, initial_state
-from models.kernel import Action
 from tests.conformance.backends import lose
 from tests.conformance.gate_core import GateDriver, Payload, free, probes, step_of
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import until
-from tests.stateful.beside import chosen, possible, run_machine, run_over_channels, see_refused, step_to
+from tests.stateful.beside import TakesSteps, chosen, possible, run_machine, run_over_channels, see_refused
 from tests.stateful.core_beside import SameState
 
 __all__ = ("run_core", "run_host")
@@ -80,7 +78,7 @@ def run_core(options: settings, make: Callable[[int, int, int], Core[Payload]] =
     return run_machine(Machine, options)
 
 
-class _HostMachine(RuleBasedStateMachine):
+class _HostMachine(TakesSteps):
     """A gate of a real host against the model, through handles; any rank answers any key at any time."""
 
     channels: Channels
@@ -97,13 +95,10 @@ class _HostMachine(RuleBasedStateMachine):
         self.accepted: dict[tuple[int, int], str] = {}
 
     def take(self, name: str, **params: int) -> bool:
-        """Take a step of the model, if it is enabled."""
-        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
-        if after is None:
-            return False
-        self.state = after
-        event(name)
-        return True
+        taken = super().take(name, **params)
+        if taken:
+            event(name)
+        return taken
 
     @rule(rank=st.integers(0, 1))
     def come(self, rank: int) -> None:

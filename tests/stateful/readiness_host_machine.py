@@ -11,17 +11,16 @@ from collections import Counter
 import pytest
 from hypothesis import event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from fdcomm import EngineWorkerQueue, FdcommError, ProtocolViolationError, Readiness
 from fdcomm.errors import CommTimeoutError, PeerLostError, RequestCancelledError, StartFailedError
 from fdcomm.host import beats
-from models.kernel import Action
 from models.readiness_state import AWAY, LIVE, LOST
 from tests.conformance.backends import lose
 from tests.conformance.host_driver import Channels
 from tests.conformance.waiting import Background, until
-from tests.stateful.beside import run_over_channels, step_to
+from tests.stateful.beside import TakesSteps, run_over_channels
 from tests.stateful.readiness_machine import DECLARED, unbounded
 
 __all__ = ("run_host",)
@@ -32,7 +31,7 @@ _PARTIES = (("component 0", 0), ("component 0", 1), ("component 1", 0))
 parts = st.sampled_from(_PARTS)
 
 
-class _HostMachine(RuleBasedStateMachine):
+class _HostMachine(TakesSteps):
     """The components of one replica against the unbounded model. A crash brings its fence."""
 
     channels: Channels
@@ -53,14 +52,12 @@ class _HostMachine(RuleBasedStateMachine):
         self.waits: dict[int, tuple[Readiness, int, Background]] = {}
 
     def _took(self, name: str, **params: int) -> bool:
-        """Take a step of the model, if it is enabled."""
-        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
-        if after is None:
-            return False
-        self.state = after
-        event(name)
-        self.occurred[name] += 1
-        return True
+        """Take a step of the model, if it is enabled, and count it."""
+        taken = self.take(name, **params)
+        if taken:
+            event(name)
+            self.occurred[name] += 1
+        return taken
 
     def _settle(self) -> None:
         """The host looks, and what is due has happened."""

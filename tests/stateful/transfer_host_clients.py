@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
 from fdcomm import EngineCacheQueue
 from fdcomm.errors import PeerLostError
 from fdcomm.transfer_port import TransferSettled
 from fdcomm.transfer_tasks import TransferTasks
-from models.kernel import Action
 from models.transfer import Config, State, Transfer
 from models.transfer_state import AWAY, LIVE, LOST, QUEUED, STARTED, initial_state, numbers, reported
 from tests.conformance.driving import must_raise
 from tests.conformance.waiting import Background
-from tests.stateful.beside import step_to
+from tests.stateful.beside import TakesSteps
 
 __all__ = ("LONG_S", "REPLICAS", "ClientRules")
 
@@ -24,7 +23,7 @@ LONG_S = 60.0
 REPLICAS = 600
 
 
-class ClientRules(RuleBasedStateMachine):
+class ClientRules(TakesSteps):
     """A host's transfer tasks beside the model, and what their client does. Who waits for other ranks has a thread."""
 
     server: EngineCacheQueue
@@ -59,14 +58,6 @@ class ClientRules(RuleBasedStateMachine):
     def call(self, rank: int, action: str, *args: Any) -> Any:
         """One call of a rank's loop."""
         return self.ranks[rank]._act("transfer", action, *args, timeout=LONG_S, name=action)
-
-    def take(self, name: str, **params: int) -> bool:
-        """Take a step of the model, if it is enabled."""
-        after = step_to(self.model, self.state, Action(name, tuple(params.items())))
-        if after is None:
-            return False
-        self.state = after
-        return True
 
     # -- clients -------------------------------------------------------------------------------------------------
 
