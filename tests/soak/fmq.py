@@ -103,6 +103,7 @@ class _Round:
         self.folder = folder
         self.rng = rng
         self.large = large
+        self.messages = producers * count
         self.root = folder / "queue"
         self.root.mkdir(mode=0o700)
         self.stop = folder / "stop"
@@ -135,14 +136,13 @@ class _Round:
         return found
 
     def run(self, kills: int) -> Figures:
-        """Run it to its end; kill so many processes meanwhile."""
+        """Run it to its end; kill so many processes meanwhile, each when so many messages are known to be done."""
         end = time.monotonic() + _WATCHDOG_S
-        due = sorted(self.rng.uniform(0.3, 3.0) for _ in range(kills))
-        begun = time.monotonic()
+        due = sorted(self.rng.uniform(0.0, 0.8) * self.messages for _ in range(kills))
         while self.producers or self.consumer.poll() is None:
             if time.monotonic() > end:
                 raise TimeoutError(f"the round did not end within {_WATCHDOG_S} s")
-            if due and time.monotonic() - begun > due[0] and self.producers:
+            if due and self.producers and self.acknowledged().total() >= due[0]:
                 due.pop(0)
                 self._kill()
             for number, (process, _) in list(self.producers.items()):
@@ -159,20 +159,22 @@ class _Round:
         return self._counted()
 
     def _kill(self) -> None:
-        if self.rng.random() < 0.4:
+        living = [number for number, (process, _) in self.producers.items() if process.poll() is None]
+        if self.rng.random() < 0.4 or not living:
             self.consumer.send_signal(signal.SIGKILL)
             self.consumer.wait(_WATCHDOG_S)
             self.figures.consumers_killed += 1
             self.consumer = self._consume()
             return
-        number = self.rng.choice(list(self.producers))
+        number = self.rng.choice(living)
         process, count = self.producers.pop(number)
         process.send_signal(signal.SIGKILL)
         process.wait(_WATCHDOG_S)
         self.figures.producers_killed += 1
         left = count - self.acknowledged()[number]
         if left:
-            self.producers[self.made + 1] = (self._produce(left), left)
+            successor = self._produce(left)
+            self.producers[self.made] = (successor, left)
 
     def _counted(self) -> Figures:
         figures, given = self.figures, Counter[tuple[int, int]]()
